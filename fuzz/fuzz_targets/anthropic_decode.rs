@@ -1,4 +1,4 @@
-//! Any bytes as a response of a model, read as Anthropic Messages.
+//! Parses arbitrary bytes as a response of Anthropic Messages.
 
 #![no_main]
 

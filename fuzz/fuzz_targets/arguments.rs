@@ -1,4 +1,4 @@
-//! Any bytes as what a model wrote for the arguments of a tool.
+//! Parses arbitrary bytes as tool arguments of a model.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as a message, a block, an event and a stream of AgentScope Java 1.
+//! Parses arbitrary bytes as a message, a block, an event and a stream of AgentScope Java 1.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as a message, a block, an event and a stream of AgentScope's TypeScript package.
+//! Parses arbitrary bytes as a message, a block, an event and a stream of AgentScope's TypeScript package.
 
 #![no_main]
 

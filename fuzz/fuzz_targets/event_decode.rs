@@ -1,4 +1,4 @@
-//! Any bytes as an event.
+//! Parses arbitrary bytes as an event.
 
 #![no_main]
 

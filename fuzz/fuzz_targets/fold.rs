@@ -1,4 +1,4 @@
-//! Any bytes as a stream of events.
+//! Parses arbitrary bytes as a stream of events.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as a response of a model, read as Gemini.
+//! Parses arbitrary bytes as a response of Gemini.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as JSON, read by the scanner and by `serde_json`.
+//! Parses arbitrary bytes as JSON with the scanner and with `serde_json`.
 
 #![no_main]
 

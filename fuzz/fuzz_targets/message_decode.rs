@@ -1,4 +1,4 @@
-//! Any bytes as a message or a checkpoint.
+//! Parses arbitrary bytes as a message or a checkpoint.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as a response of a model, read as Ollama.
+//! Parses arbitrary bytes as a response of Ollama.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as a response of a model, read as OpenAI chat completions.
+//! Parses arbitrary bytes as a response of OpenAI chat completions.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as a response of a model, read as OpenAI Responses.
+//! Parses arbitrary bytes as a response of OpenAI Responses.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as a shell command.
+//! Parses arbitrary bytes as a shell command.
 
 #![no_main]
 

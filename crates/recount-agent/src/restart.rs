@@ -30,7 +30,7 @@ impl ActiveReply {
         }
         if state.phase == Phase::Asking {
             // What the call had shown does not count, and it is made again.
-            self.reply().take_up_model_call();
+            self.reply().resume_model_call();
             self.reply().cut_model_call(None);
             self.change(|reply| {
                 reply.phase = Phase::Idle;

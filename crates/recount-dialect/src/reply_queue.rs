@@ -38,7 +38,7 @@ impl<'f> Delivery<'f> {
             _ => Self::Deferred,
         };
         match &event.kind {
-            EventKind::Custom(custom) => match custom.own_name() {
+            EventKind::Custom(custom) => match custom.recount_name() {
                 Some(CustomName::Message) => match Msg::from_json(&custom.value.to_json()) {
                     Ok(message) if current.is_none() && before.reply(message.id()).is_none() => {
                         Self::Message(Box::new(message))

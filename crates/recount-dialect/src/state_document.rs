@@ -123,9 +123,9 @@ pub(crate) fn read_object(json: &Json) -> Result<Object, DecodeError> {
 }
 
 /// Reads a word of a closed set.
-pub(crate) fn read_word<T>(json: &Json, from_word: impl Fn(&str) -> Option<T>) -> Result<T, DecodeError> {
+pub(crate) fn read_word<T>(json: &Json, from_name: impl Fn(&str) -> Option<T>) -> Result<T, DecodeError> {
     let word = read_text(json)?;
-    from_word(&word).ok_or_else(|| DecodeError::new(DecodeErrorKind::UnknownValue, format!("unknown value {word:?}")))
+    from_name(&word).ok_or_else(|| DecodeError::new(DecodeErrorKind::UnknownValue, format!("unknown value {word:?}")))
 }
 
 pub(crate) fn wrong_type(expected: &str) -> DecodeError {

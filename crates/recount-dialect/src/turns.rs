@@ -54,7 +54,7 @@ pub fn split_turn(message: &Msg) -> Vec<Msg> {
             let mut marks = preserved::marks(&part.metadata);
             marks.insert(PART, mark);
             preserved::set_marks(&mut part.metadata, marks);
-            Msg::as_received(MsgParts { content: run, ..part })
+            Msg::from_parts_lenient(MsgParts { content: run, ..part })
         })
         .collect()
 }
@@ -108,7 +108,7 @@ fn original_parts(message: &Msg) -> Option<Vec<Msg>> {
         if content.len() < count {
             return None;
         }
-        before.push(Msg::as_received(MsgParts { content, ..part_fields }));
+        before.push(Msg::from_parts_lenient(MsgParts { content, ..part_fields }));
     }
     let (first, rest) = before.split_first()?;
     (blocks.next().is_none() && merged(first, rest) == *message).then_some(before)
@@ -250,7 +250,7 @@ fn merged(first: &Msg, rest: &[Msg]) -> Msg {
         let mut marks = preserved::marks(&whole.metadata);
         marks.remove(PART);
         preserved::set_marks(&mut whole.metadata, marks);
-        return Msg::as_received(MsgParts { content, role: Role::Assistant, ..whole });
+        return Msg::from_parts_lenient(MsgParts { content, role: Role::Assistant, ..whole });
     }
     let part_fields: Vec<Json> = once(first).chain(rest).map(fields_without_blocks).collect();
     let last_message = rest.iter().rfind(|part| part.role() == Role::Assistant).unwrap_or(first);
@@ -263,7 +263,7 @@ fn merged(first: &Msg, rest: &[Msg]) -> Msg {
         marks.insert("absent", absent.clone());
     }
     preserved::set_marks(&mut metadata, marks);
-    Msg::as_received(MsgParts {
+    Msg::from_parts_lenient(MsgParts {
         content,
         role: Role::Assistant,
         metadata,
@@ -280,7 +280,7 @@ fn merged(first: &Msg, rest: &[Msg]) -> Msg {
 fn fields_without_blocks(message: &Msg) -> Json {
     let mut parts = message.clone().into_parts();
     let blocks = std::mem::take(&mut parts.content).len();
-    let mut fields = Object::parse(&Msg::as_received(parts).to_json()).unwrap_or_default();
+    let mut fields = Object::parse(&Msg::from_parts_lenient(parts).to_json()).unwrap_or_default();
     fields.insert("blocks", blocks);
     fields.into()
 }

@@ -83,7 +83,7 @@ impl RoutedEvents {
 /// Returns the id of the reply that an event is part of. `None` for inputs, which any client may send.
 fn reply_of(event: &Event<'_>) -> Option<String> {
     match &event.kind {
-        EventKind::Custom(custom) => match custom.own_name() {
+        EventKind::Custom(custom) => match custom.recount_name() {
             Some(CustomName::Block | CustomName::Call) => {
                 custom.value.get("reply_id").and_then(Json::as_str).map(str::to_owned)
             }

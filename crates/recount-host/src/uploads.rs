@@ -39,7 +39,7 @@ impl InlineUploads {
                 Err(error) => tracing::warn!(%error, %digest, "cannot read an upload"),
             }
         }
-        Msg::as_received(parts)
+        Msg::from_parts_lenient(parts)
     }
 }
 

@@ -43,7 +43,7 @@ impl InputKind {
             EventKind::UserConfirmResult(_) => Some(Self::Confirmation),
             EventKind::ExternalExecutionResult(_) => Some(Self::ExternalResult),
             EventKind::UserInterrupt(_) => Some(Self::Interrupt),
-            EventKind::Custom(custom) if custom.own_name() == Some(CustomName::TakenOver) => Some(Self::TakeOver),
+            EventKind::Custom(custom) if custom.recount_name() == Some(CustomName::TakenOver) => Some(Self::TakeOver),
             _ => None,
         }
     }

@@ -175,7 +175,7 @@ impl Rebuild {
 /// The id of the reply that an event changes.
 fn affected_reply<'e>(event: &'e Event<'_>) -> Option<Cow<'e, str>> {
     match &event.kind {
-        EventKind::Custom(custom) => match custom.own_name() {
+        EventKind::Custom(custom) => match custom.recount_name() {
             Some(CustomName::Block | CustomName::Call) => {
                 Some(custom.value.get("reply_id")?.as_str()?.to_owned().into())
             }

@@ -173,13 +173,13 @@ impl Replies {
                     return Ok(already_complete(status, &start.reply_id));
                 }
                 let Some(fold) = ReplyFold::start(event) else { return Ok(Outcome::NotForMessage) };
-                let (id, nested) = (start.reply_id.to_string(), event.carried("parent").is_some());
+                let (id, nested) = (start.reply_id.to_string(), event.extension("parent").is_some());
                 let info = OpenReplyInfo { id, start_seq: entry.seq, hosted: entry.hosted, nested };
                 self.insert(TrackedReply::start(info.clone(), fold));
                 append.opened.push(info);
                 Ok(Outcome::Applied)
             }
-            EventKind::Custom(custom) => match custom.own_name() {
+            EventKind::Custom(custom) => match custom.recount_name() {
                 Some(CustomName::Message) => self.apply_message(event, entry, append),
                 Some(CustomName::Block | CustomName::Call) => {
                     // An empty fold rejects malformed events, and otherwise reports the reply that they name.

@@ -90,11 +90,11 @@ impl Verifying<'_> {
         let outcome = self.fold.apply(event);
         match &event.kind {
             EventKind::ReplyStart(start) if outcome == Outcome::Applied => {
-                let nested = event.carried("parent").is_some();
+                let nested = event.extension("parent").is_some();
                 let span = Span { place: entry.first, last: None, is_reply: true, nested };
                 self.spans.entry_ref(&*start.reply_id).or_insert(span);
             }
-            EventKind::Custom(custom) if custom.own_name() == Some(CustomName::Message) => {
+            EventKind::Custom(custom) if custom.recount_name() == Some(CustomName::Message) => {
                 let mut alone = Fold::new();
                 let _ = alone.apply(event);
                 let Some(message) = alone.into_messages().next().filter(|_| outcome == Outcome::Applied) else {

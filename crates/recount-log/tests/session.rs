@@ -205,7 +205,7 @@ async fn a_lease_that_was_taken_over_lets_nothing_through() {
     let mut ids = Vec::new();
     while let Some(Frame::Entry(entry)) = reader.try_next().await.unwrap() {
         let event = Event::from_slice(&entry.event).unwrap().into_owned();
-        ids.push(event.kind.own_name().map_or_else(String::new, |name| name.as_str().to_owned()));
+        ids.push(event.kind.recount_name().map_or_else(String::new, |name| name.as_str().to_owned()));
     }
     assert_eq!(ids, ["recount.message", "recount.taken_over", "recount.message"]);
     session.release(second).await.unwrap();
@@ -410,7 +410,7 @@ async fn replies_of_sub_agents_can_be_left_out() {
     for (id, parent) in [("top", None), ("sub", Some("top"))] {
         let mut start = start(id);
         if let Some(parent) = parent {
-            start = start.carrying("parent", parent);
+            start = start.with_extension("parent", parent);
         }
         session.append([&start, &end(id)]).await.unwrap();
     }

@@ -1,23 +1,23 @@
-//! Base64 that grows: pieces are joined to a text without decoding what is there already.
+//! Appending to base64 without decoding the existing text.
 
 use base64::Engine;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 
-/// Takes padded base64 whose last character has bits that say nothing, as every other decoder does.
+/// Accepts padded base64 with nonzero unused bits in the last character, as most decoders do.
 const LENIENT: GeneralPurpose =
     GeneralPurpose::new(&base64::alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
-/// What a message that somebody made by hand may hold.
-const NOT_BASE64: &str = "what is there already is not base64";
+/// The error if the existing text, which need not come from [`append`], is not base64.
+const NOT_BASE64: &str = "the existing data is not base64";
 
-/// Appends a piece to a text.
+/// Appends a piece of base64 to a text.
 ///
-/// A text that ends in whole padding is complete, so the piece is another base64 text and both are joined as bytes. Any other
-/// text goes on, wherever it was cut. Either way only the piece and the last four characters are looked at.
+/// A text that ends with complete padding is complete, so the piece is a separate base64 text, and both are concatenated as
+/// bytes. Any other text is continued at any character. In both cases only the piece and the last four characters are decoded.
 ///
 /// # Errors
 ///
-/// When the piece cannot be decoded. The text is left as it was.
+/// Fails if the piece cannot be decoded. The text is unchanged then.
 pub(crate) fn append(text: &mut String, piece: &str) -> Result<(), String> {
     if piece.is_empty() {
         return Ok(());
@@ -29,7 +29,7 @@ pub(crate) fn append(text: &mut String, piece: &str) -> Result<(), String> {
     }
 }
 
-/// Joins a piece that is complete by itself to a text that ends in padding.
+/// Concatenates a complete piece and a text that ends with padding, as bytes.
 fn append_bytes(text: &mut String, piece: &str) -> Result<(), String> {
     let group = text.len().saturating_sub(4);
     let mut bytes = decode(text.get(group..).ok_or(NOT_BASE64)?)?;
@@ -39,7 +39,7 @@ fn append_bytes(text: &mut String, piece: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Completes a text that was cut between its two padding characters.
+/// Completes a text that was split between its two padding characters.
 fn append_padding(text: &mut String, piece: &str) -> Result<(), String> {
     if piece != "=" {
         return Err("the padding before it is not complete".to_owned());
@@ -47,11 +47,11 @@ fn append_padding(text: &mut String, piece: &str) -> Result<(), String> {
     append_last_group(text, piece)
 }
 
-/// Carries a text on that was cut anywhere.
+/// Continues a text that was split at any character.
 fn append_text(text: &mut String, piece: &str) -> Result<(), String> {
     let digits = piece.trim_end_matches('=');
     let padding = piece.len() - digits.len();
-    // Without branches, so that the compiler looks at many bytes at once.
+    // No branches, so that the compiler vectorises the loop.
     let clean = digits
         .bytes()
         .fold(true, |clean, byte| clean & (byte.is_ascii_alphanumeric() | (byte == b'+') | (byte == b'/')));
@@ -61,7 +61,7 @@ fn append_text(text: &mut String, piece: &str) -> Result<(), String> {
     }
     match (padding, (text.len() + piece.len()) % 4) {
         (1 | 2, 0) => append_last_group(text, piece),
-        // Without padding the text goes on; after one character of two the second is still to come.
+        // A piece without padding can be continued. After one of two padding characters, the second follows.
         (0, _) | (1, 3) => {
             text.push_str(piece);
             Ok(())
@@ -70,8 +70,8 @@ fn append_text(text: &mut String, piece: &str) -> Result<(), String> {
     }
 }
 
-/// Appends a piece that completes a group with padding. The group is written anew, because the character before the
-/// padding may have bits that say nothing.
+/// Appends a piece that completes a group with padding. The group is encoded again, to clear unused bits in the character
+/// before the padding.
 fn append_last_group(text: &mut String, piece: &str) -> Result<(), String> {
     let joined = [text.get(text.len().saturating_sub(3)..).unwrap_or_default(), piece].concat();
     let group = joined.len().checked_sub(4).and_then(|start| joined.get(start..)).ok_or(NOT_BASE64)?;
@@ -83,7 +83,7 @@ fn append_last_group(text: &mut String, piece: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Says what keeps a text from being whole base64, if anything does.
+/// Checks that a text is complete base64.
 pub(crate) fn check_whole(text: &str) -> Result<(), String> {
     decode(text).map(|_| ())
 }
@@ -110,14 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn padded_pieces_are_joined_as_bytes() {
+    fn append_concatenates_padded_pieces_as_bytes() {
         check(&["AAECAw==", "BAU="], "AAECAwQF");
         check(&["QQ==", "QQ==", "QQ=="], "QUFB");
         check(&["QUI=", "QQ==", "QUJD"], "QUJBQUJD");
     }
 
     #[test]
-    fn pieces_cut_anywhere_go_on() {
+    fn append_continues_pieces_split_at_any_character() {
         for cut in 0..=8 {
             let (before, after) = "AAECAw==".split_at(cut);
             check(&[before, after], "AAECAw==");
@@ -126,13 +126,13 @@ mod tests {
     }
 
     #[test]
-    fn bits_that_say_nothing_are_cleared() {
+    fn append_clears_unused_bits() {
         check(&["QR=="], "QQ==");
         check(&["QR==", "QQ=="], "QUE=");
     }
 
     #[test]
-    fn what_cannot_be_decoded_changes_nothing() {
+    fn append_rejects_invalid_pieces_without_effect() {
         for (start, piece) in [
             ("AAEC", "AA\nA"),
             ("AAEC", "-_"),

@@ -1,7 +1,7 @@
-//! Whether a stream keeps to the rules.
+//! Validation of streams.
 //!
-//! The [`Fold`] takes more than a careful producer writes: it makes the best of every event and says what it ignored.
-//! A [`Checker`] holds a stream to the whole contract and names what is wrong with it.
+//! A [`Fold`] is lenient: it applies every event as far as possible and reports what it ignored. A [`Checker`] validates a
+//! stream against all rules and reports every violation.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::event::{ConfirmResult, Event, EventKind, Folded};
 use crate::fold::{Fold, Outcome, Reason};
 use crate::msg::{Msg, Role};
 
-/// How bad a [`Finding`] is.
+/// The severity of a [`Finding`].
 ///
 /// ```
 /// use recount_message::check::Severity;
@@ -22,9 +22,9 @@ use crate::msg::{Msg, Role};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Severity {
-    /// Allowed, and probably not meant.
+    /// Allowed, and probably a mistake.
     Warning,
-    /// Against the rules.
+    /// A violation of the rules.
     Error,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Something that is wrong with a stream.
+/// A problem in a stream.
 ///
 /// ```
 /// use recount_message::check::{Checker, Finding, Severity};
@@ -49,15 +49,15 @@ impl fmt::Display for Severity {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// Severity of the problem.
     pub severity: Severity,
-    /// A short name for programs, such as `unknown_block`.
+    /// Code for programs, such as `unknown_block`.
     pub code: &'static str,
-    /// What is wrong, for a person.
+    /// Description for people.
     pub message: String,
 }
 
-/// Holds a stream to the rules: order, pairing, ids, unknown types, roles.
+/// Validates a stream: order, pairing, ids, unknown types, roles.
 ///
 /// ```
 /// use recount_message::{Event, check::Checker};
@@ -78,10 +78,10 @@ pub struct Checker {
     findings: Vec<Finding>,
 }
 
-/// What has to be remembered of a reply beside its message.
+/// State of a reply that its message does not contain.
 #[derive(Debug, Default)]
 struct ReplyRules {
-    /// Every block that has begun.
+    /// All blocks that have started.
     begun: HashSet<BlockKey>,
     /// The blocks that have not ended.
     open: HashSet<BlockKey>,
@@ -99,14 +99,14 @@ enum BlockKind {
     ToolResult,
 }
 
-/// What an event does to a block.
+/// The effect of an event on a block.
 enum Step {
     Start,
     End,
 }
 
 impl Checker {
-    /// A checker that has seen nothing.
+    /// Creates a checker for a new stream.
     ///
     /// ```
     /// use recount_message::check::Checker;
@@ -117,7 +117,7 @@ impl Checker {
         Self::default()
     }
 
-    /// Checks the next event and says what is wrong with it.
+    /// Checks the next event and returns its problems.
     ///
     /// ```
     /// use recount_message::check::Checker;
@@ -133,14 +133,14 @@ impl Checker {
         self.check_values(event);
         let outcome = self.fold.apply(event);
         self.check_outcome(&outcome);
-        if matches!(outcome, Outcome::Applied | Outcome::Partly(_)) {
+        if matches!(outcome, Outcome::Applied | Outcome::Partial(_)) {
             self.check_order(event);
         }
         let _ = self.fold.take_ended();
         std::mem::take(&mut self.findings)
     }
 
-    /// Checks a whole message, one that stands by itself.
+    /// Checks a message that is not part of a stream.
     ///
     /// ```
     /// use recount_message::check::Checker;
@@ -155,7 +155,7 @@ impl Checker {
         std::mem::take(&mut self.findings)
     }
 
-    /// Says what is wrong with a stream that ends here.
+    /// Checks the end of the stream and returns its problems.
     ///
     /// ```
     /// use recount_message::Event;
@@ -188,19 +188,19 @@ impl Checker {
         self.findings.push(Finding { severity: Severity::Error, code, message });
     }
 
-    /// Checks what every event has: its id and its time.
+    /// Checks the id and the time of an event.
     fn check_head(&mut self, event: &Event<'_>) {
         if event.id.is_empty() {
-            self.warn("missing_id", "the event has no id, so it cannot be told from its repetition".to_owned());
+            self.warn("missing_id", "the event has no id, so duplicates cannot be detected".to_owned());
         } else if !self.event_ids.insert(event.id.to_string()) {
             self.error("repeated_event", format!("an event {:?} was there before", event.id));
         }
         if event.created().is_none() {
-            self.warn("bad_time", format!("`created_at` is {:?}, which is no time", event.created_at));
+            self.warn("bad_time", format!("`created_at` is {:?}, which is not a time", event.created_at));
         }
     }
 
-    /// Checks values that can be read but should not be written.
+    /// Checks values that can be parsed but should not be written.
     fn check_values(&mut self, event: &Event<'_>) {
         match &event.kind {
             EventKind::ReplyStart(kind) if kind.role != Role::Assistant.as_str() => {
@@ -226,7 +226,7 @@ impl Checker {
             EventKind::Custom(kind) => match kind.folded() {
                 Ok(Some(Folded::Message(message))) => self.check_message(&message),
                 Ok(Some(Folded::Block { block, .. })) => self.check_block(&block),
-                // The outcome says what is wrong with a value.
+                // The outcome contains the error of an invalid value.
                 Ok(Some(Folded::Call { .. }) | None) | Err(_) => {}
             },
             _ => {}
@@ -278,7 +278,7 @@ impl Checker {
         self.warn("unknown_block_type", format!("the block type {type_name:?} is not known"));
     }
 
-    /// A confirmation may edit what a tool is called with, and never which tool.
+    /// Checks that a confirmation does not change the name of the tool. It can only edit the arguments.
     fn check_confirmed_name(&mut self, reply_id: &str, answer: &ConfirmResult) {
         let given = &answer.tool_call;
         let asked = self.fold.message(reply_id).and_then(|message| message.call(&given.id));
@@ -294,10 +294,10 @@ impl Checker {
 
     fn check_outcome(&mut self, outcome: &Outcome) {
         match outcome {
-            // It was looked at with the values.
+            // Reported by `check_values`.
             Outcome::Ignored(Reason::UnknownType(_)) => {}
             Outcome::Ignored(reason) => self.error(reason.code(), reason.to_string()),
-            Outcome::Partly(skipped) => {
+            Outcome::Partial(skipped) => {
                 for part in skipped {
                     self.error(part.reason.code(), format!("item {}: {}", part.index, part.reason));
                 }
@@ -306,7 +306,7 @@ impl Checker {
         }
     }
 
-    /// Checks an event that was applied against those before it.
+    /// Checks an applied event against earlier ones.
     fn check_order(&mut self, event: &Event<'_>) {
         let Some(reply_id) = event.reply_id() else { return };
         if let Some((step, kind, id)) = block_step(&event.kind) {
@@ -365,7 +365,7 @@ impl Checker {
 
     fn check_message(&mut self, message: &Msg) {
         if message.created().is_none() {
-            self.warn("bad_time", format!("`created_at` is {:?}, which is no time", message.created_at()));
+            self.warn("bad_time", format!("`created_at` is {:?}, which is not a time", message.created_at()));
         }
         for (index, block) in message.content().iter().enumerate() {
             self.check_block(block);
@@ -394,18 +394,18 @@ impl Checker {
     }
 }
 
-/// The tool calls that have no result.
+/// Returns the ids of the tool calls without a result.
 fn unanswered(message: &Msg) -> Vec<String> {
     message.tool_pairs().filter(|(_, result)| result.is_none()).map(|(call, _)| call.id.clone()).collect()
 }
 
-/// Whether a reply waits for somebody, so that its stream may well end.
+/// Returns whether a reply waits for input, so that its stream can end here.
 fn is_waiting(message: &Msg) -> bool {
     use crate::block::ToolCallState::{Asking, Submitted};
     message.tool_pairs().any(|(call, _)| matches!(call.state, Asking | Submitted))
 }
 
-/// Which block an event begins or ends.
+/// Returns the block that an event starts or ends.
 fn block_step<'e>(kind: &'e EventKind<'_>) -> Option<(Step, BlockKind, &'e str)> {
     let (step, kind, id) = match kind {
         EventKind::TextBlockStart(kind) => (Step::Start, BlockKind::Text, &kind.block_id),

@@ -1,6 +1,6 @@
-//! Ids: where new ones come from.
+//! Sources of new ids.
 
-/// Makes ids. Everything that needs a new one takes a source, so that tests and simulations are repeatable.
+/// A source of new ids. Tests and simulations use one with predictable ids.
 ///
 /// ```
 /// use recount_message::{IdSource, RandomIds, Stamps, SystemClock};
@@ -16,7 +16,7 @@
 /// assert!(Stamps::new(Prefixed, SystemClock).id().starts_with("msg_"));
 /// ```
 pub trait IdSource {
-    /// An id that was not given out before.
+    /// Returns a new id.
     ///
     /// ```
     /// use recount_message::{IdSource, RandomIds};
@@ -27,7 +27,7 @@ pub trait IdSource {
     fn next_id(&mut self) -> String;
 }
 
-/// Random ids: 32 hexadecimal digits, as AgentScope Python makes them.
+/// Random ids of 32 hexadecimal digits, as in AgentScope Python.
 ///
 /// ```
 /// use recount_message::{IdSource, RandomIds};
@@ -44,7 +44,7 @@ impl IdSource for RandomIds {
     }
 }
 
-/// Ids for tests: a prefix and a number that counts up.
+/// Ids for tests: a prefix and consecutive numbers.
 ///
 /// ```
 /// use recount_message::{CountingIds, IdSource};
@@ -59,7 +59,7 @@ pub struct CountingIds {
 }
 
 impl CountingIds {
-    /// Ids that begin with `prefix`.
+    /// Creates a source of ids with a prefix.
     ///
     /// ```
     /// use recount_message::{CountingIds, IdSource};

@@ -1,8 +1,8 @@
-//! Messages and events of AI agents, and the fold that turns one into the other.
+//! Messages and events of AI agents, and the fold that rebuilds messages from events.
 //!
-//! A [`Msg`] is one turn of a conversation. While an agent works on one, it tells of it in [`Event`]s, and a [`Fold`]
-//! turns those events into the message again: the same one, byte for byte, wherever a reader joins and however often
-//! it drops off. The types and their JSON are those of AgentScope Python 2.0.10.
+//! A [`Msg`] is one turn of a conversation. An agent streams its reply as [`Event`]s, and a [`Fold`] rebuilds the message from
+//! them. Every reader gets the same message, byte for byte, wherever it joins and however often it reconnects. The types and
+//! their JSON are those of AgentScope Python 2.0.10.
 //!
 //! ```
 //! use recount_message::{Event, Fold};
@@ -30,10 +30,10 @@ mod base64_text;
 mod block;
 pub mod check;
 mod event;
+mod extensions;
 mod fold;
 mod ids;
 mod json;
-mod marks;
 mod msg;
 pub mod schema;
 mod time;

@@ -1,4 +1,4 @@
-//! The declared types as data: for a JSON Schema, the protocol page, and other languages' types.
+//! Descriptions of the declared types, for the JSON Schema, the protocol page and the types in other languages.
 
 use serde_json::{Map, Value, json};
 
@@ -7,22 +7,22 @@ use crate::event::{self, ConfirmResult, CustomName};
 use crate::json::{Field, Record, Shape};
 use crate::msg::{ErrorInfo, Msg, Usage};
 
-/// The fields that every event has before its own: id, time, metadata. `type` follows them.
+/// Returns the fields that every event starts with: id, time and metadata. `type` follows them.
 ///
 /// ```
-/// let names: Vec<&str> = recount_message::schema::event_head().iter().map(|field| field.name).collect();
+/// let names: Vec<&str> = recount_message::schema::common_event_fields().iter().map(|field| field.name).collect();
 /// assert_eq!(names, ["id", "created_at", "metadata"]);
 /// ```
-pub fn event_head() -> Vec<Field> {
+pub fn common_event_fields() -> Vec<Field> {
     let field = |name, shape, doc| Field { name, shape, required: false, doc };
     vec![
-        field("id", Shape::Text, "Id of the event."),
-        field("created_at", Shape::Text, "When it happened."),
-        field("metadata", Shape::Object, "What else is known about it."),
+        field("id", Shape::String, "Id of the event."),
+        field("created_at", Shape::String, "The time of the event."),
+        field("metadata", Shape::Object, "Metadata."),
     ]
 }
 
-/// All events, in the order of their declaration.
+/// Returns all events, in the order of their declaration.
 ///
 /// ```
 /// let events = recount_message::schema::events();
@@ -33,7 +33,7 @@ pub fn events() -> Vec<Record> {
     event::kinds::records()
 }
 
-/// The blocks, and what they are made of.
+/// Returns the blocks and their parts.
 ///
 /// ```
 /// let blocks = recount_message::schema::blocks();
@@ -44,7 +44,7 @@ pub fn blocks() -> Vec<Record> {
     block::records()
 }
 
-/// The message, and what else stands in messages and events.
+/// Returns the message and the other records in messages and events.
 ///
 /// ```
 /// let names: Vec<&str> = recount_message::schema::messages().iter().map(|record| record.name).collect();
@@ -54,7 +54,7 @@ pub fn messages() -> Vec<Record> {
     vec![Msg::record(), Usage::record(), ErrorInfo::record(), ConfirmResult::record()]
 }
 
-/// The names of Recount's own CUSTOM events.
+/// Returns the names of Recount's own CUSTOM events.
 ///
 /// ```
 /// let names = recount_message::schema::custom_names();
@@ -64,9 +64,10 @@ pub fn custom_names() -> &'static [CustomName] {
     CustomName::ALL
 }
 
-/// A JSON Schema (draft 2020-12) of events and messages, under `$defs`; `Event` and `Msg` are the ones to start from.
+/// Returns the JSON Schema (draft 2020-12) of events and messages, under `$defs`. The entry points are `Event` and `Msg`.
 ///
-/// It describes what Recount writes. Reading takes more: fields in any order, defaults left out, unknown fields and types.
+/// It describes the output of Recount. The parser is more lenient: fields in any order, optional fields missing, unknown fields
+/// and types.
 ///
 /// ```
 /// let schema = recount_message::schema::json_schema();
@@ -80,7 +81,7 @@ pub fn json_schema() -> String {
     let mut choices = Vec::new();
     for record in events() {
         choices.push(json!({"$ref": format!("#/$defs/{}", record.name)}));
-        definitions.insert(record.name.to_owned(), object_schema(&record, &event_head()));
+        definitions.insert(record.name.to_owned(), object_schema(&record, &common_event_fields()));
     }
     definitions.insert("Event".to_owned(), json!({"oneOf": choices}));
     let schema = json!({
@@ -118,24 +119,24 @@ fn object_schema(record: &Record, head: &[Field]) -> Value {
 
 fn shape_schema(shape: &Shape) -> Value {
     match shape {
-        Shape::Text => json!({"type": "string"}),
+        Shape::String => json!({"type": "string"}),
         Shape::Boolean => json!({"type": "boolean"}),
-        Shape::Count => json!({"type": "integer", "minimum": 0}),
+        Shape::Integer => json!({"type": "integer", "minimum": 0}),
         Shape::Object => json!({"type": "object"}),
-        Shape::Words(words) => json!({"enum": words}),
+        Shape::Enum(words) => json!({"enum": words}),
         Shape::Record(name) => json!({"$ref": format!("#/$defs/{name}")}),
         Shape::OneOf(shapes) => json!({"anyOf": shapes.iter().map(shape_schema).collect::<Vec<_>>()}),
-        Shape::List(item) => json!({"type": "array", "items": shape_schema(item)}),
+        Shape::Array(item) => json!({"type": "array", "items": shape_schema(item)}),
         Shape::Nullable(inner) => json!({"anyOf": [shape_schema(inner), {"type": "null"}]}),
     }
 }
 
-/// What a record is, without the example that its documentation may go on with.
+/// Returns the first sentence of the documentation of a record.
 ///
 /// ```
 /// use recount_message::schema::first_sentence;
 ///
-/// assert_eq!(first_sentence("What a tool answered. Its id is that of the call."), "What a tool answered.");
+/// assert_eq!(first_sentence("The result of a tool call. It has the id of the call."), "The result of a tool call.");
 /// ```
 pub fn first_sentence(doc: &str) -> &str {
     match doc.find(". ") {

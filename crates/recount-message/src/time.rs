@@ -1,4 +1,4 @@
-//! Times: kept as the text they came in, read when somebody asks.
+//! Clocks, and the text format of times. Times are stored as text and parsed on demand.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use jiff::civil::DateTime;
 use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 
-/// Says what time it is. Everything that stamps a time takes one, so that tests and simulations are repeatable.
+/// A source of the current time. Tests and simulations use one with predictable times.
 ///
 /// ```
 /// use recount_message::jiff::Timestamp;
@@ -24,7 +24,7 @@ use jiff::{SignedDuration, Timestamp};
 /// assert_eq!(stamps.time(), "1970-01-01T00:00:00.000000+00:00");
 /// ```
 pub trait Clock {
-    /// The present moment.
+    /// Returns the current time.
     ///
     /// ```
     /// use recount_message::{Clock, SteppingClock};
@@ -35,7 +35,7 @@ pub trait Clock {
     fn now(&mut self) -> Timestamp;
 }
 
-/// The clock of the machine.
+/// The system clock.
 ///
 /// ```
 /// use recount_message::jiff::Timestamp;
@@ -52,7 +52,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock for tests: it starts where it is told and moves on by the same step at each look.
+/// A clock for tests that advances by a constant step at each call.
 ///
 /// ```
 /// use recount_message::{Clock, SteppingClock, format_time};
@@ -68,7 +68,7 @@ pub struct SteppingClock {
 }
 
 impl SteppingClock {
-    /// A clock that shows `start` first and moves on by `step`.
+    /// Creates a clock that returns `start` first and advances by `step`.
     ///
     /// ```
     /// use recount_message::jiff::{SignedDuration, Timestamp};
@@ -84,7 +84,7 @@ impl SteppingClock {
 }
 
 impl Default for SteppingClock {
-    /// Starts with the year 2026, in steps of a millisecond.
+    /// Starts at 2026-01-01T00:00:00Z and advances by one millisecond.
     fn default() -> Self {
         let start = Timestamp::from_second(1_767_225_600).unwrap_or(Timestamp::UNIX_EPOCH);
         Self::new(start, SignedDuration::from_millis(1))
@@ -99,7 +99,7 @@ impl Clock for SteppingClock {
     }
 }
 
-/// Writes a time as Recount does: UTC, six digits, `+00:00`.
+/// Formats a time as in events: UTC, six fractional digits, `+00:00`.
 ///
 /// ```
 /// use recount_message::format_time;
@@ -130,12 +130,12 @@ pub fn format_time(time: Timestamp) -> String {
     Canonical(Offset::UTC.to_datetime(time)).to_string()
 }
 
-/// Reads a time in any of the shapes that the peers write. Without a zone it is taken as UTC.
+/// Parses a time in any format that AgentScope writes; `None` if the text is not a time. A time without a zone is UTC.
 ///
 /// ```
 /// use recount_message::parse_time;
 ///
-/// // AgentScope Python, Recount, and AgentScope Java write the same moment like this.
+/// // The formats of AgentScope Python, Recount and AgentScope Java.
 /// let python = parse_time("2026-11-15T19:38:53.133908").unwrap();
 /// assert_eq!(parse_time("2026-11-15T19:38:53.133908+00:00"), Some(python));
 /// assert!(parse_time("2026-11-15 19:38:53.133").is_some());
@@ -145,7 +145,7 @@ pub fn parse_time(text: &str) -> Option<Timestamp> {
     parse_time_in(text, Offset::UTC)
 }
 
-/// Reads a time, taking the zone from `zone` where the text has none.
+/// Parses a time like [`parse_time`]. A time without a zone is in `zone`.
 ///
 /// ```
 /// use recount_message::jiff::tz::offset;
@@ -162,7 +162,7 @@ pub fn parse_time_in(text: &str, zone: Offset) -> Option<Timestamp> {
     zone.to_timestamp(civil).ok()
 }
 
-/// The present time of the machine, as Recount writes it.
+/// Returns the current time of the system clock in the format of events.
 pub(crate) fn now_text() -> String {
     format_time(SystemClock.now())
 }

@@ -1,7 +1,7 @@
-//! Reading and writing JSON without a type for it: for who translates between Recount and another wire format.
+//! Untyped parsing and writing of JSON, for implementing other wire formats.
 //!
-//! [`Fields`] are those of one object, found but not yet read; [`Raw`] is a value as it stands in the text. Both borrow,
-//! and what goes wrong is a [`DecodeError`](crate::DecodeError) that says where.
+//! [`Fields`] are the scanned, not yet parsed fields of one object. [`Raw`] is one value as text. Both borrow from the input, and
+//! their errors are [`DecodeError`](crate::DecodeError)s with the path of the field.
 //!
 //! ```
 //! use recount_message::wire::{Fields, write_key, write_string};

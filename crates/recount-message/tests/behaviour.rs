@@ -1,6 +1,6 @@
-//! What AgentScope documents about messages and events, one test for each behaviour.
+//! The documented behaviour of AgentScope's messages and events, with one test per behaviour.
 //!
-//! `docs/compatibility.md` is the table that these tests stand behind.
+//! The table in `docs/compatibility.md` lists these tests.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 

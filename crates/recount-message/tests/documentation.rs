@@ -1,6 +1,6 @@
-//! Whether the pages under `docs/` say what the code says.
+//! Checks that the pages under `docs/` match the code.
 //!
-//! `UPDATE_DOCS=1 cargo test -p recount-message --test documentation` writes the generated parts anew.
+//! `UPDATE_DOCS=1 cargo test -p recount-message --test documentation` regenerates the generated parts.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -20,7 +20,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Compares a file with what it should be, or writes it where that is asked for.
+/// Compares a file with its expected content, or writes it if `UPDATE_DOCS` is set.
 fn check_generated(path: &Path, expected: &str) {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(path, expected).unwrap();
@@ -28,7 +28,7 @@ fn check_generated(path: &Path, expected: &str) {
     assert_eq!(read(path), expected, "{} is out of date: run with UPDATE_DOCS=1", path.display());
 }
 
-/// What stands between a page's `<!-- generated: name -->` and `<!-- end -->`, replaced.
+/// Replaces the text between `<!-- generated: name -->` and `<!-- end -->` in a page.
 fn with_part(page: &str, name: &str, part: &str) -> String {
     let open = format!("<!-- generated: {name} -->\n");
     let (before, rest) = page.split_once(&open).unwrap_or_else(|| panic!("the page has no part {name}"));
@@ -37,7 +37,7 @@ fn with_part(page: &str, name: &str, part: &str) -> String {
 }
 
 #[test]
-fn the_protocol_page_lists_what_is_declared() {
+fn protocol_page_lists_all_declared_types() {
     let path = root().join("docs/protocol.md");
     let mut page = read(&path);
     page = with_part(&page, "events", &tables(&schema::events()));
@@ -48,7 +48,7 @@ fn the_protocol_page_lists_what_is_declared() {
 }
 
 #[test]
-fn the_json_schema_is_the_declared_one() {
+fn json_schema_matches_declarations() {
     check_generated(&root().join("docs/schema.json"), &schema::json_schema());
 }
 
@@ -59,7 +59,7 @@ fn tables(records: &[Record]) -> String {
         writeln!(out, "#### `{title}`\n\n{}\n", first_sentence(record.doc)).unwrap();
         writeln!(out, "| field | value | meaning |\n|---|---|---|").unwrap();
         for Field { name, shape, required, doc } in &record.fields {
-            let default = if *required { "" } else { " (may be missing)" };
+            let default = if *required { "" } else { " (optional)" };
             writeln!(out, "| `{name}` | {}{default} | {doc} |", describe(shape)).unwrap();
         }
         if let Some(example) = record.example {
@@ -72,14 +72,14 @@ fn tables(records: &[Record]) -> String {
 
 fn describe(shape: &Shape) -> String {
     match shape {
-        Shape::Text => "string".to_owned(),
+        Shape::String => "string".to_owned(),
         Shape::Boolean => "boolean".to_owned(),
-        Shape::Count => "whole number".to_owned(),
+        Shape::Integer => "non-negative integer".to_owned(),
         Shape::Object => "object".to_owned(),
-        Shape::Words(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "),
+        Shape::Enum(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "),
         Shape::Record(name) => (*name).to_owned(),
         Shape::OneOf(shapes) => shapes.iter().map(describe).collect::<Vec<_>>().join(" or "),
-        Shape::List(item) => format!("list of {}", describe(item)),
+        Shape::Array(item) => format!("array of {}", describe(item)),
         Shape::Nullable(inner) => format!("{} or null", describe(inner)),
         other => panic!("{other:?} has no description"),
     }
@@ -91,7 +91,7 @@ fn signals() -> String {
 }
 
 #[test]
-fn every_test_that_the_compatibility_page_names_exists() {
+fn tests_named_on_compatibility_page_exist() {
     let page = read(&root().join("docs/compatibility.md"));
     let mut named = 0;
     for reference in page.split('`').filter(|code| code.contains(".rs::") || code.contains(".ts::")) {
@@ -117,7 +117,7 @@ fn every_test_that_the_compatibility_page_names_exists() {
 }
 
 #[test]
-fn every_page_is_in_the_index() {
+fn index_lists_every_page() {
     let docs = root().join("docs");
     let index = read(&docs.join("llms.txt"));
     let pages: BTreeSet<String> = std::fs::read_dir(&docs)

@@ -1,6 +1,6 @@
-//! The laws of the fold and of the codec, held against generated streams.
+//! Property tests of the laws of the fold and of the codec.
 //!
-//! What each law says is written out in `recount_testkit::laws`. `PROPTEST_CASES` sets how many cases it is tried on.
+//! `recount_testkit::laws` documents each law. `PROPTEST_CASES` sets the number of cases.
 
 use proptest::prelude::*;
 use recount_message::Fold;
@@ -9,7 +9,7 @@ use recount_testkit::strategies::{
 };
 use recount_testkit::{fuzzing, laws};
 
-/// A failure is kept as a test of its own and not as a seed, which says nothing once a generator has changed.
+/// Seeds of failures are not stored, because they become useless when a generator changes. A failure becomes a separate test.
 fn config() -> ProptestConfig {
     ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
 }
@@ -17,7 +17,7 @@ fn config() -> ProptestConfig {
 proptest! {
     #![proptest_config(config())]
 
-    /// Of a stream that keeps the rules every event applies, and the checker has nothing against it.
+    /// Every event of a valid stream applies, and the checker reports no problem.
     #[test]
     fn legal_streams_apply(stream in legal_streams()) {
         laws::legal_events_apply(&stream)?;
@@ -25,13 +25,13 @@ proptest! {
         laws::legal_streams_check(&stream)?;
     }
 
-    /// Whatever the fold ignores is an error to the checker.
+    /// The checker reports an error for every event that the fold ignores.
     #[test]
     fn ignored_events_are_errors_to_the_checker(stream in streams()) {
         laws::checked(&stream)?;
     }
 
-    /// Law 1: the result depends on the events alone.
+    /// Law 1: the result depends only on the events.
     #[test]
     fn determined(stream in streams()) {
         laws::determined(&stream)?;
@@ -43,43 +43,43 @@ proptest! {
         laws::checkpointed(&stream)?;
     }
 
-    /// Law 3, with a checkpoint after each event.
+    /// Law 3, with a checkpoint after every event.
     #[test]
     fn checkpointed_after_every_event(stream in streams()) {
         laws::checkpointed_after_every_event(&stream)?;
     }
 
-    /// Law 3, with what has ended taken out in between.
+    /// Law 3, with ended messages taken in between.
     #[test]
     fn checkpointed_with_messages_taken(stream in streams(), every in 1_usize..20) {
         laws::taken_in_between(&stream, every)?;
     }
 
-    /// Law 4: an event at or before the cursor changes nothing.
+    /// Law 4: an event at or before the cursor has no effect.
     #[test]
     fn idempotent(stream in streams(), seed: u64) {
         laws::idempotent(&stream, seed)?;
     }
 
-    /// Law 5: merging neighbouring deltas of a block keeps the result.
+    /// Law 5: merging adjacent deltas of a block does not change the result.
     #[test]
     fn compactable(stream in streams(), seed: u64) {
         laws::compactable(&stream, seed)?;
     }
 
-    /// Law 6: what cannot apply changes nothing and is reported, with the right reason.
+    /// Law 6: an event that cannot be applied has no effect and is reported with the correct reason.
     #[test]
     fn reported(stream in streams()) {
         laws::reported(&stream)?;
     }
 
-    /// Law 6, from any message, also one that no stream could have made.
+    /// Law 6, starting with any message, including messages that no stream can create.
     #[test]
     fn reported_of_any_message((message, stream) in messages_and_events()) {
         laws::message_reported(&message, &stream)?;
     }
 
-    /// Law 6: no text panics, and whatever can be read keeps the other laws.
+    /// Law 6: no text panics, and every parsed document satisfies the other laws.
     #[test]
     fn total_over_documents(text in document_texts()) {
         fuzzing::event_decode(text.as_bytes())?;
@@ -95,24 +95,24 @@ proptest! {
         }
     }
 
-    /// A stream, a reply and a bare message are folded in the same way.
+    /// `Fold`, `ReplyFold` and `Msg::append_event` have the same result.
     #[test]
-    fn the_three_ways_to_fold_agree(stream in streams()) {
+    fn fold_reply_fold_and_append_event_agree(stream in streams()) {
         laws::ways_agree(&stream)?;
     }
 
-    /// Events survive their own JSON, with all that is unknown in them, however it is spelled.
+    /// Events with unknown fields round-trip through JSON, regardless of its spelling.
     #[test]
-    fn events_survive_their_json(stream in streams(), seed: u64) {
+    fn events_round_trip_through_json(stream in streams(), seed: u64) {
         for event in stream.iter() {
             laws::event_round_trip(event)?;
             laws::event_in_any_spelling(event, seed)?;
         }
     }
 
-    /// Messages survive their own JSON however it is spelled, a CUSTOM event and a checkpoint.
+    /// Messages round-trip through JSON regardless of its spelling, through a CUSTOM event and through a checkpoint.
     #[test]
-    fn messages_survive_their_json(messages in any_messages(), seed: u64) {
+    fn messages_round_trip_through_json(messages in any_messages(), seed: u64) {
         for message in &messages {
             laws::message_round_trip(message)?;
             laws::message_in_any_spelling(message, seed)?;
@@ -121,9 +121,9 @@ proptest! {
         }
     }
 
-    /// What the fold makes can be written and read.
+    /// Folded messages round-trip through JSON.
     #[test]
-    fn folded_messages_survive_their_json(stream in streams()) {
+    fn folded_messages_round_trip_through_json(stream in streams()) {
         let mut fold = Fold::new();
         fold.extend(stream.iter());
         for message in fold.messages() {
@@ -132,9 +132,9 @@ proptest! {
         laws::checkpoint_round_trip(&fold.checkpoint())?;
     }
 
-    /// The scanner takes what `serde_json` takes.
+    /// The scanner accepts the same texts as `serde_json`.
     #[test]
-    fn the_scanner_agrees_with_serde_json(text in json_texts()) {
+    fn scanner_agrees_with_serde_json(text in json_texts()) {
         laws::scanner_agrees(&text)?;
     }
 }

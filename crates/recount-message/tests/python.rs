@@ -1,7 +1,7 @@
-//! What AgentScope Python 2.0.10 answered, and whether Recount answers the same.
+//! Compares Recount with recorded results of AgentScope Python 2.0.10.
 //!
-//! The answers were recorded by `conformance/python/record.py`. Where Recount means to differ, the case is listed here
-//! under a heading of `conformance/DEVIATIONS.md`, and a listed case that does not differ is a failure too.
+//! The results were recorded by `conformance/python/record.py`. Intended differences are listed here under a heading of
+//! `conformance/DEVIATIONS.md`. A listed case without a difference is also a failure.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -24,7 +24,7 @@ fn vectors(name: &str) -> Vec<Value> {
     text.split_terminator('\n').map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Compares all cases of a file and fails on every difference that is not listed, and on every listed one that is none.
+/// Compares all cases of a file. Fails on unlisted differences, and on listed cases without a difference.
 fn check_all(file: &str, cases: impl IntoIterator<Item = (String, Option<String>)>) {
     let listed: Vec<&Deviation> = DEVIATIONS.iter().filter(|deviation| deviation.file == file).collect();
     let mut used = BTreeSet::new();
@@ -57,7 +57,7 @@ fn check_all(file: &str, cases: impl IntoIterator<Item = (String, Option<String>
     assert!(count > 0, "{file} has no cases");
 }
 
-/// Compares whether a text is taken, and what is written for it.
+/// Compares whether a text is accepted, and how it is encoded.
 fn check_texts(file: &str, rewrite: impl Fn(&str) -> Result<String, String>) {
     check_all(
         file,
@@ -79,13 +79,13 @@ fn check_texts(file: &str, rewrite: impl Fn(&str) -> Result<String, String>) {
 fn text_difference(ours: &str, theirs: &str) -> Option<String> {
     match (Json::parse(ours), Json::parse(theirs)) {
         (Ok(ours), Ok(theirs)) => ordered_difference(&ours, &theirs),
-        // A message that holds the deepest value there may be is too deep to be a free value itself.
+        // A message that contains a value of maximum depth exceeds the depth of arbitrary JSON itself.
         _ => (ours != theirs).then(|| "another text".to_owned()),
     }
 }
 
 #[test]
-fn events_are_read_and_written_alike() {
+fn events_match_python() {
     check_texts("events.jsonl", |text| match Event::from_json(text) {
         Ok(event) if event.event_type().is_none() => Err("unknown type".to_owned()),
         Ok(event) => Ok(event.to_json()),
@@ -94,15 +94,15 @@ fn events_are_read_and_written_alike() {
 }
 
 #[test]
-fn messages_are_read_and_written_alike() {
+fn messages_match_python() {
     check_texts("messages.jsonl", |text| {
         Msg::from_json(text).map(|message| message.to_json()).map_err(|e| e.to_string())
     });
 }
 
-/// Compares what a stream folds to with what the reference made of it.
+/// Compares the fold of a stream with the messages of the reference.
 fn fold_difference(events: &[Value], answer: &Value) -> Option<String> {
-    // The reference stops at an event that it raises on, and so does the comparison.
+    // The reference stops at an event for which it raises an exception, and so does the comparison.
     let end = answer["raised"]["index"].as_u64().map_or(events.len(), |index| usize::try_from(index).unwrap());
     let mut fold = Fold::new();
     let mut steps = answer["after"].as_array().map(|steps| steps.iter()).unwrap_or_default();
@@ -132,7 +132,7 @@ fn to_value(message: &Msg) -> Value {
 }
 
 #[test]
-fn streams_fold_alike() {
+fn folds_match_python() {
     check_all(
         "folds.jsonl",
         vectors("vectors/python/folds.jsonl").iter().map(|case| {
@@ -143,7 +143,7 @@ fn streams_fold_alike() {
 }
 
 #[test]
-fn traces_of_real_agents_fold_alike() {
+fn folds_of_agent_traces_match_python() {
     let traces = vectors("traces/agent.jsonl");
     let answers = vectors("vectors/python/traces.jsonl");
     let events = |case: &str| {
@@ -161,7 +161,7 @@ fn traces_of_real_agents_fold_alike() {
 }
 
 #[test]
-fn every_deviation_has_its_reason() {
+fn every_deviation_has_a_reason() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance/DEVIATIONS.md");
     let page = std::fs::read_to_string(path).unwrap();
     let headings: BTreeSet<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();

@@ -1,6 +1,6 @@
-//! Whether the TypeScript package's types and tables say what the code says.
+//! Checks that the types and tables of the TypeScript package match the code.
 //!
-//! `UPDATE_DOCS=1 cargo test -p recount-message --test typescript` writes them anew.
+//! `UPDATE_DOCS=1 cargo test -p recount-message --test typescript` regenerates them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -12,7 +12,7 @@ use recount_message::schema::{self, first_sentence};
 use recount_message::{Event, Field, Msg, Record, Shape};
 use serde_json::{Map, Value, json};
 
-/// Compares a file of the package with what it should be, or writes it where that is asked for.
+/// Compares a file of the package with its expected content, or writes it if `UPDATE_DOCS` is set.
 fn check_generated(name: &str, expected: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../clients/typescript/src").join(name);
     if std::env::var_os("UPDATE_DOCS").is_some() {
@@ -23,19 +23,19 @@ fn check_generated(name: &str, expected: &str) {
 }
 
 #[test]
-fn the_types_of_the_typescript_package_are_the_declared_ones() {
+fn typescript_types_match_declarations() {
     check_generated("generated.ts", &Page::default().types());
 }
 
 #[test]
-fn the_parsers_of_the_typescript_package_read_what_is_declared() {
+fn typescript_parsers_match_declarations() {
     check_generated("parse/generated.ts", &Page::default().readers());
 }
 
-/// The time of the message that a record is put into, to see what it does with it.
+/// The time of the message that contains a record, to detect derived times.
 const TIME: &str = "the time of what holds it";
 
-/// The generated file, as far as it is written.
+/// The generated file.
 #[derive(Default)]
 struct Page {
     text: String,
@@ -46,7 +46,7 @@ macro_rules! line {
 }
 
 impl Page {
-    /// Types, and what a block is before anything is known about it.
+    /// Types, and the default values of blocks.
     fn types(mut self) -> String {
         let records = records();
         self.head();
@@ -60,7 +60,7 @@ impl Page {
         self.text
     }
 
-    /// How every record and event is read.
+    /// Parsers of all records and events.
     fn readers(mut self) -> String {
         let records = records();
         self.head();
@@ -75,7 +75,7 @@ impl Page {
     }
 
     fn head(&mut self) {
-        line!(self, "// Made from the Rust declarations. To make it anew:");
+        line!(self, "// Generated from the Rust declarations. To regenerate:");
         line!(self, "// UPDATE_DOCS=1 cargo test -p recount-message --test typescript");
     }
 
@@ -91,7 +91,7 @@ impl Page {
         }
     }
 
-    /// A block or a part of one. The fold and the parsers fill in what may be missing, so that every field is there.
+    /// A block or a part of one. The fold and the parsers fill in defaults, so that every field is set.
     fn record_type(&mut self, record: &Record) {
         line!(self, "");
         self.comment("", record.doc);
@@ -103,12 +103,12 @@ impl Page {
         line!(self, "}}");
     }
 
-    /// The events, as they come from another side: what may be missing is optional.
+    /// The events as received: fields with defaults are optional.
     fn event_types(&mut self, events: &[Record]) {
         line!(self, "");
         line!(self, "/** What every event begins with. */");
         line!(self, "export interface EventHead {{");
-        self.fields(&schema::event_head(), true);
+        self.fields(&schema::common_event_fields(), true);
         line!(self, "}}");
         for event in events {
             line!(self, "");
@@ -136,7 +136,7 @@ impl Page {
         line!(self, "export type CustomName =\n  | {};", names.join("\n  | "));
     }
 
-    /// Which fields who makes a block may leave out.
+    /// The optional fields of new blocks.
     fn missing(&mut self, records: &[Record]) {
         line!(self, "");
         line!(self, "/** The fields that may be missing where a block is read. */");
@@ -152,7 +152,7 @@ impl Page {
         line!(self, "}}");
     }
 
-    /// Every block and a message with nothing in it but its defaults.
+    /// All blocks and a message with their default values.
     fn blanks(&mut self, records: &[Record]) {
         line!(self, "");
         line!(self, "/** The blocks with nothing in them, by their type. */");
@@ -191,7 +191,7 @@ impl Page {
         }
     }
 
-    /// How the records are read.
+    /// Parsers of records.
     fn tables(&mut self, records: &[Record]) {
         for name in reading_order(records) {
             let record = records.iter().find(|record| record.name == name).unwrap();
@@ -231,13 +231,15 @@ fn records() -> Vec<Record> {
 }
 
 fn content_blocks() -> Vec<Record> {
-    let Shape::List(blocks) = schema::messages()[0].fields[1].shape.clone() else { panic!("`content` is no list") };
-    let Shape::OneOf(blocks) = *blocks else { panic!("`content` is no list of blocks") };
+    let Shape::Array(blocks) = schema::messages()[0].fields[1].shape.clone() else {
+        panic!("`content` must be an array")
+    };
+    let Shape::OneOf(blocks) = *blocks else { panic!("`content` must contain blocks") };
     let all = schema::blocks();
     blocks.iter().map(|block| all.iter().find(|record| *block == Shape::Record(record.name)).unwrap().clone()).collect()
 }
 
-/// Every record after those that it is made of.
+/// Sorts records after those that they contain.
 fn reading_order(records: &[Record]) -> Vec<&'static str> {
     fn visit(shape: &Shape, records: &[Record], done: &mut Vec<&'static str>) {
         match shape {
@@ -247,7 +249,7 @@ fn reading_order(records: &[Record]) -> Vec<&'static str> {
                 done.push(name);
             }
             Shape::OneOf(shapes) => shapes.iter().for_each(|shape| visit(shape, records, done)),
-            Shape::List(inner) | Shape::Nullable(inner) => visit(inner, records, done),
+            Shape::Array(inner) | Shape::Nullable(inner) => visit(inner, records, done),
             _ => {}
         }
     }
@@ -256,7 +258,7 @@ fn reading_order(records: &[Record]) -> Vec<&'static str> {
     done
 }
 
-/// What TypeScript calls a record: the message's fields are the part of the class `Msg` that is data.
+/// The TypeScript name of a record: the fields of the message are the data of the class `Msg`.
 fn type_name(name: &str) -> &str {
     if name == "Msg" { "MsgFields" } else { name }
 }
@@ -269,15 +271,15 @@ fn constant(name: &str) -> String {
 
 fn type_of(shape: &Shape) -> String {
     match shape {
-        Shape::Text => "string".to_owned(),
+        Shape::String => "string".to_owned(),
         Shape::Boolean => "boolean".to_owned(),
-        Shape::Count => "number".to_owned(),
+        Shape::Integer => "number".to_owned(),
         Shape::Object => "Record<string, unknown>".to_owned(),
-        Shape::Words(words) => quoted(words, " | "),
+        Shape::Enum(words) => quoted(words, " | "),
         Shape::Record(name) => type_name(name).to_owned(),
         Shape::OneOf(shapes) => shapes.iter().map(type_of).collect::<Vec<_>>().join(" | "),
-        Shape::List(item) if matches!(**item, Shape::OneOf(_)) => format!("({})[]", type_of(item)),
-        Shape::List(item) => format!("{}[]", type_of(item)),
+        Shape::Array(item) if matches!(**item, Shape::OneOf(_)) => format!("({})[]", type_of(item)),
+        Shape::Array(item) => format!("{}[]", type_of(item)),
         Shape::Nullable(inner) => format!("{} | null", type_of(inner)),
         other => panic!("{other:?} has no type"),
     }
@@ -287,7 +289,7 @@ fn quoted(words: &[&str], separator: &str) -> String {
     words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(separator)
 }
 
-/// The expression that reads a field. What a missing field becomes is what the Rust side has just shown.
+/// The expression that parses a field. Its default is the one of the Rust parser.
 fn reader(record: &Record, field: &Field, defaults: &Map<String, Value>) -> String {
     let shape = if record.name == "CustomEvent" && field.name == "value" {
         "messageOrObject".to_owned()
@@ -303,7 +305,7 @@ fn reader(record: &Record, field: &Field, defaults: &Map<String, Value>) -> Stri
         ("created_at", _) if !is_event => "ownTime".to_owned(),
         (_, None) => "leftOut".to_owned(),
         (_, Some(Value::Null)) => match &field.shape {
-            Shape::Nullable(inner) if **inner == Shape::Text => "maybe".to_owned(),
+            Shape::Nullable(inner) if **inner == Shape::String => "maybe".to_owned(),
             Shape::Nullable(inner) => format!("or({}, null)", shape_reader(inner)),
             other => panic!("{other:?} is null where `{}` is missing", field.name),
         },
@@ -316,14 +318,14 @@ fn reader(record: &Record, field: &Field, defaults: &Map<String, Value>) -> Stri
 
 fn shape_reader(shape: &Shape) -> String {
     match shape {
-        Shape::Text => "text".to_owned(),
+        Shape::String => "text".to_owned(),
         Shape::Boolean => "boolean".to_owned(),
-        Shape::Count => "count".to_owned(),
+        Shape::Integer => "count".to_owned(),
         Shape::Object => "object".to_owned(),
-        Shape::Words(list) => format!("words({})", quoted(list, ", ")),
+        Shape::Enum(list) => format!("words({})", quoted(list, ", ")),
         Shape::Record(name) => constant(name),
         Shape::OneOf(shapes) => match shapes.as_slice() {
-            [Shape::Text, other] => format!("textOr({})", shape_reader(other)),
+            [Shape::String, other] => format!("textOr({})", shape_reader(other)),
             records => {
                 let all = content_blocks();
                 if records.len() == all.len() {
@@ -335,13 +337,13 @@ fn shape_reader(shape: &Shape) -> String {
                 format!("{}({})", if are_blocks { "block" } else { "oneOf" }, names.join(", "))
             }
         },
-        Shape::List(item) => format!("list({})", shape_reader(item)),
+        Shape::Array(item) => format!("list({})", shape_reader(item)),
         Shape::Nullable(inner) => format!("nullable({})", shape_reader(inner)),
         other => panic!("{other:?} has no reader"),
     }
 }
 
-/// The expression of a required field that has nothing in it.
+/// The expression for an empty required field.
 fn blank(shape: &Shape) -> String {
     match shape {
         Shape::Record(name) => {
@@ -349,27 +351,27 @@ fn blank(shape: &Shape) -> String {
             let fields = record.fields.iter().map(|field| format!("{}: {}", field.name, blank(&field.shape)));
             format!("{{ type: {:?}, {} }}", record.tag.unwrap(), fields.collect::<Vec<_>>().join(", "))
         }
-        // Text or a list of blocks: what has no text yet is a list that grows.
-        Shape::OneOf(shapes) if shapes[0] == Shape::Text => "[]".to_owned(),
+        // Text or a list of blocks: a result without text is an empty list to which blocks are appended.
+        Shape::OneOf(shapes) if shapes[0] == Shape::String => "[]".to_owned(),
         Shape::OneOf(shapes) => blank(&shapes[0]),
         shape => minimal(shape).to_string(),
     }
 }
 
-/// A value that has nothing but what must be there.
+/// The JSON of a value with only its required fields.
 fn minimal(shape: &Shape) -> Value {
     match shape {
-        Shape::Text => json!(""),
+        Shape::String => json!(""),
         Shape::Boolean => json!(true),
-        Shape::Count => json!(0),
+        Shape::Integer => json!(0),
         Shape::Object => json!({}),
-        Shape::Words(words) => json!(words[0]),
+        Shape::Enum(words) => json!(words[0]),
         Shape::Record(name) => {
             let record = records().into_iter().find(|record| record.name == *name).unwrap();
             Value::Object(minimal_record(&record))
         }
         Shape::OneOf(shapes) => minimal(&shapes[0]),
-        Shape::List(_) => json!([]),
+        Shape::Array(_) => json!([]),
         Shape::Nullable(_) => Value::Null,
         other => panic!("{other:?} has no value"),
     }
@@ -384,7 +386,7 @@ fn minimal_record(record: &Record) -> Map<String, Value> {
     object
 }
 
-/// What the Rust side writes for an event that came with nothing but what must be there.
+/// The Rust encoding of an event that was parsed with only its required fields.
 fn event_defaults(event: &Record) -> Map<String, Value> {
     let mut given = minimal_record(event);
     if event.fields.iter().any(|field| field.name == "url") {
@@ -402,7 +404,7 @@ fn written_event(event: &Value) -> Map<String, Value> {
     serde_json::from_str(&text).unwrap()
 }
 
-/// The same for a record, put where such a record stands.
+/// The Rust encoding of a record that was parsed with only its required fields, inside its usual container.
 fn record_defaults(record: &Record) -> Map<String, Value> {
     let value = Value::Object(minimal_record(record));
     let message = |key: &str, value: &Value| {
@@ -422,7 +424,7 @@ fn record_defaults(record: &Record) -> Map<String, Value> {
         name if content_blocks().iter().any(|block| block.name == name) => {
             message("content", &Value::Array(vec![value]))[0].clone()
         }
-        // Everything must be there.
+        // All fields are required.
         _ => value,
     };
     let Value::Object(written) = written else { panic!("{} is no object", record.name) };

@@ -1,4 +1,4 @@
-//! What a writer writes, whatever it is told: legal, complete, and the message that it says.
+//! Writers write valid and complete streams for any sequence of calls.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -13,7 +13,7 @@ use recount_message::{
     ToolResultState, Usage, UserConfirmResultEvent,
 };
 
-/// What a writer can be told.
+/// A call of a writer method.
 #[derive(Debug, Clone)]
 enum Step {
     ModelCall,
@@ -72,7 +72,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A writer, and what it has handed out.
+/// A writer and its open handles.
 struct Author<S: FnMut(AgentEvent)> {
     writer: ReplyWriter<S>,
     calls: Vec<ToolCall>,
@@ -136,7 +136,7 @@ fn with<T>(items: &[T], at: usize, act: impl FnOnce(&T)) {
     }
 }
 
-/// Everything that is wrong with a stream.
+/// Returns all problems of a stream.
 fn findings(events: &[AgentEvent]) -> Vec<String> {
     let mut checker = Checker::new();
     let mut found: Vec<_> = events.iter().flat_map(|event| checker.event(event)).collect();
@@ -152,7 +152,7 @@ fn folded(events: &[AgentEvent]) -> Vec<String> {
 
 proptest! {
     #[test]
-    fn whatever_is_written_is_legal_and_folds_to_the_message(
+    fn writer_events_are_valid_and_fold_to_its_message(
         steps in prop::collection::vec(step(), 0..40),
         is_dropped in any::<bool>(),
     ) {
@@ -177,10 +177,10 @@ proptest! {
     }
 
     #[test]
-    fn a_reply_goes_on_after_any_step(before in prop::collection::vec(step(), 0..20), after in prop::collection::vec(step(), 0..20)) {
+    fn writer_resumes_after_any_step(before in prop::collection::vec(step(), 0..20), after in prop::collection::vec(step(), 0..20)) {
         let events = RefCell::new(Vec::new());
         let sink = |event: AgentEvent| events.borrow_mut().push(event);
-        // The first author vanishes without a word, as a process that is killed does.
+        // The first writer is dropped without ending the reply, as by a killed process.
         let mut first = Author::new(ReplyWriter::start(sink, Stamps::repeatable(), "s", "Friday"));
         before.into_iter().for_each(|step| first.take(step));
         let so_far = first.writer.message().clone();
@@ -192,13 +192,13 @@ proptest! {
         after.into_iter().for_each(|step| second.take(step));
         let message = second.writer.end(ReplyEnd::completed());
         prop_assert_eq!(folded(&events.borrow()), [message.to_json()]);
-        // Nobody ended the model call that the first author was in.
+        // The model call of the first writer was not ended.
         let errors: Vec<String> = findings(&events.borrow()).into_iter().filter(|finding| !finding.starts_with("model_call")).collect();
         prop_assert_eq!(errors, Vec::<String>::new());
     }
 }
 
-/// A writer whose events are kept.
+/// Runs a writer and returns its events.
 fn write(act: impl FnOnce(ReplyWriter<&mut dyn FnMut(AgentEvent)>)) -> Vec<AgentEvent> {
     let mut events = Vec::new();
     let mut sink = |event: AgentEvent| events.push(event);
@@ -211,7 +211,7 @@ fn types(events: &[AgentEvent]) -> Vec<&str> {
 }
 
 #[test]
-fn text_ends_when_thinking_begins() {
+fn text_block_ends_when_thinking_starts() {
     let events = write(|mut reply| {
         reply.text("a");
         reply.thinking("b");
@@ -231,7 +231,7 @@ fn text_ends_when_thinking_begins() {
 }
 
 #[test]
-fn a_dropped_reply_ends_as_interrupted_with_every_call_answered() {
+fn dropped_writer_ends_reply_as_interrupted_with_all_results() {
     let events = write(|mut reply| {
         reply.model_call("model");
         let call = reply.tool_call("c1", "search");
@@ -244,7 +244,7 @@ fn a_dropped_reply_ends_as_interrupted_with_every_call_answered() {
 }
 
 #[test]
-fn an_id_that_the_provider_repeats_becomes_another() {
+fn duplicate_call_id_is_renamed() {
     let events = write(|mut reply| {
         for _ in 0..3 {
             let call = reply.tool_call("call_0", "search");
@@ -260,7 +260,7 @@ fn an_id_that_the_provider_repeats_becomes_another() {
 }
 
 #[test]
-fn an_answer_that_somebody_else_wrote_is_taken_note_of() {
+fn receive_applies_confirmation_of_another_writer() {
     let events = write(|mut reply| {
         let call = reply.tool_call("c1", "shell");
         reply.tool_input(&call, "{}");
@@ -276,7 +276,7 @@ fn an_answer_that_somebody_else_wrote_is_taken_note_of() {
 }
 
 #[test]
-fn a_failed_reply_says_why() {
+fn failed_reply_has_error() {
     let events = write(|reply| {
         reply.end(ReplyEnd::failed(ErrorInfo::new(ErrorType::RateLimit, "slow down")));
     });
@@ -286,7 +286,7 @@ fn a_failed_reply_says_why() {
 }
 
 #[test]
-fn unknown_usage_is_not_counted_as_none() {
+fn unknown_usage_is_not_counted_as_zero() {
     let events = write(|mut reply| {
         reply.model_call("model");
         reply.end_model_call(None);
@@ -297,7 +297,7 @@ fn unknown_usage_is_not_counted_as_none() {
 }
 
 #[test]
-fn data_that_is_not_base64_is_refused() {
+fn writer_rejects_invalid_base64() {
     let events = write(|mut reply| {
         let block = DataBlock::new(recount_message::Base64Source::from_base64("...", "image/png"));
         assert!(reply.data_block(block).is_err());
@@ -306,7 +306,7 @@ fn data_that_is_not_base64_is_refused() {
 }
 
 #[test]
-fn nothing_follows_an_end_that_somebody_else_wrote() {
+fn writer_writes_nothing_after_end_of_another_writer() {
     let events = write(|mut reply| {
         reply.text("a");
         let end = recount_message::ReplyEndEvent::new("s", reply.reply_id().to_owned())
@@ -318,7 +318,7 @@ fn nothing_follows_an_end_that_somebody_else_wrote() {
 }
 
 #[test]
-fn a_call_that_somebody_else_answered_gets_no_second_result() {
+fn writer_skips_result_of_call_with_result() {
     let events = write(|mut reply| {
         let call = reply.tool_call("c1", "open_door");
         reply.submit(&[&call]);
@@ -334,7 +334,7 @@ fn a_call_that_somebody_else_answered_gets_no_second_result() {
 }
 
 #[test]
-fn what_a_data_block_says_beside_its_fields_is_carried() {
+fn extra_fields_of_data_blocks_are_written() {
     let events = write(|mut reply| {
         let image =
             DataBlock::from_url("https://example.com/a").unwrap().into_legacy(recount_message::LegacyMedia::Image);

@@ -104,7 +104,7 @@ pub(crate) fn signals_too_long() -> Problem {
 
 pub(crate) fn parse_media(word: &str) -> Result<Media, Problem> {
     let expected = || Problem::bad_field("media", format!("expected {}, found {word:?}", Media::WORDS.join(" or ")));
-    Media::from_word(word).ok_or_else(expected)
+    Media::from_name(word).ok_or_else(expected)
 }
 
 /// Rejects blob URLs for front-end protocols, whose clients cannot resolve them.

@@ -253,7 +253,7 @@ impl ModelSession {
 
 /// The uploads that an event names. In a simulation only messages name any.
 fn named_uploads(event: &AgentEvent) -> Vec<Digest> {
-    if event.kind.own_name() != Some(CustomName::Message) {
+    if event.kind.recount_name() != Some(CustomName::Message) {
         return Vec::new();
     }
     let text = event.to_json();

@@ -56,7 +56,7 @@ impl Shortest {
 fn events() -> Vec<(String, Vec<u8>)> {
     let mut shortest = Shortest::default();
     for event in (0..100).flat_map(|seed| legal(seed).into_iter().chain(illegal(seed))) {
-        let own = event.kind.own_name().map(|name| format!("-{name}")).unwrap_or_default();
+        let own = event.kind.recount_name().map(|name| format!("-{name}")).unwrap_or_default();
         let name = format!("{}{own}", if event.type_name().is_empty() { "unnamed" } else { event.type_name() });
         shortest.offer(&name, event.to_json());
         if event.metadata.contains_key("recount") {

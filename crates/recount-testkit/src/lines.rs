@@ -18,7 +18,7 @@ pub enum Kind {
 
 impl Kind {
     /// The kind by its name.
-    pub fn from_word(word: &str) -> Option<Self> {
+    pub fn from_name(word: &str) -> Option<Self> {
         match word {
             "legal" => Some(Self::Legal),
             "illegal" => Some(Self::Illegal),

@@ -65,7 +65,7 @@ impl Command {
         let (mut kind, mut dialect, mut seed, mut count) = (None, None, 0, 1);
         for [name, value] in options {
             match name.as_str() {
-                "--kind" => kind = Some(Kind::from_word(value)?),
+                "--kind" => kind = Some(Kind::from_name(value)?),
                 "--dialect" => dialect = Some(value.parse().ok()?),
                 "--seed" => seed = value.parse().ok()?,
                 "--count" => count = value.parse().ok()?,
@@ -83,7 +83,7 @@ impl Command {
                     Target::FrontEnd(wanted) => front_end = Some(wanted),
                     Target::Dialect(_) => return None,
                 },
-                "--kind" => kind = Kind::from_word(value)?,
+                "--kind" => kind = Kind::from_name(value)?,
                 "--seed" => seed = value.parse().ok()?,
                 "--count" => count = value.parse().ok()?,
                 "--traces" => traces = Some(value.into()),

@@ -18,8 +18,8 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// The same with something that the native fields cannot say.
-    pub(crate) fn carrying(mut self, key: &str, value: impl Into<Json>) -> Self {
-        self.event = self.event.carrying(key, value);
+    pub(crate) fn with_extension(mut self, key: &str, value: impl Into<Json>) -> Self {
+        self.event = self.event.with_extension(key, value);
         self
     }
 

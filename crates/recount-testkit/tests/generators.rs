@@ -40,13 +40,13 @@ fn legal_streams_have_every_type_of_event_and_every_signal() {
         assert!(events.iter().any(|event| event.event_type() == Some(*event_type)), "{event_type}");
     }
     for name in CustomName::ALL {
-        assert!(events.iter().any(|event| event.kind.own_name() == Some(*name)), "{name}");
+        assert!(events.iter().any(|event| event.kind.recount_name() == Some(*name)), "{name}");
     }
     for key in ["metadata", "parent", "structured_output", "extra", "name", "usage"] {
-        assert!(events.iter().any(|event| event.carried(key).is_some()), "{key}");
+        assert!(events.iter().any(|event| event.extension(key).is_some()), "{key}");
     }
     let is_foreign =
-        |event: &&AgentEvent| matches!(&event.kind, EventKind::Custom(custom) if custom.own_name().is_none());
+        |event: &&AgentEvent| matches!(&event.kind, EventKind::Custom(custom) if custom.recount_name().is_none());
     let foreign: BTreeSet<bool> = events.iter().filter(is_foreign).map(|event| event.reply_id().is_some()).collect();
     assert_eq!(foreign.len(), 2, "foreign signals with a reply and without");
     assert!(events.iter().any(|event| !event.extra.is_empty()), "unknown fields");
@@ -85,7 +85,7 @@ fn illegal_streams_bring_out_every_reason() {
         let mut fold = Fold::new();
         for event in &stream {
             let outcome = fold.apply(event);
-            partly += usize::from(matches!(outcome, Outcome::Partly(_)));
+            partly += usize::from(matches!(outcome, Outcome::Partial(_)));
             if let Some(reason) = outcome.reason() {
                 *reasons.entry(reason.code()).or_default() += 1;
             }

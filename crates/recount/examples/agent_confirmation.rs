@@ -1,4 +1,4 @@
-//! An agent asks before it does harm. It is written down while it waits, and another process goes on with the answer.
+//! An agent asks for permission before a dangerous call. Its state is saved while it waits, and another process resumes it.
 //!
 //! ```text
 //! cargo run -p recount --features agent --example agent_confirmation
@@ -21,11 +21,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 #[derive(Deserialize, JsonSchema)]
 struct Delete {
-    /// The file that shall go.
+    /// The file to delete.
     path: String,
 }
 
-/// The same agent in each process. Its tools ask unless a rule says otherwise.
+/// Creates the agent in each process. Tools ask for permission unless a rule allows the call.
 fn janitor(model: ScriptedModel) -> AgentBuilder {
     let delete = |delete: Delete| async move { Ok(format!("{} is gone", delete.path)) };
     Agent::builder("Janitor").model(model).tool(FunctionTool::new("delete_file", "Deletes a file.", delete))
@@ -44,7 +44,7 @@ pub(crate) async fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     writeln!(out, "finished: {}", message.finished_at().is_some())?;
     let file = agent.save()?.to_json();
 
-    // Another process, another day. The calls do not run beside each other, so there is one question after the other.
+    // Another process resumes the agent. The calls run one after the other, so their confirmations are requested in order.
     let agent = janitor(model).resume(SavedAgent::from_json(&file)?).build()?;
     let [log, thesis] = asked.as_slice() else { return Err("two calls were expected".into()) };
     let mut message = message.clone();

@@ -1,6 +1,6 @@
-//! An agent with a tool on the console: what it says is shown while it comes in.
+//! An agent with a tool on the console. The reply is printed while it is streamed.
 //!
-//! Without arguments a script plays the model. With a model and a question, a provider is asked.
+//! Without arguments, a scripted model replies. With a model and a question, the request goes to a provider.
 //!
 //! ```text
 //! cargo run -p recount --features agent --example agent_console
@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What the model has to say to call the tool. It reads the comments.
+/// The arguments of the tool. The model sees these comments.
 #[derive(Deserialize, JsonSchema)]
 struct Weather {
     /// The city, in English.
@@ -47,7 +47,7 @@ fn friday() -> AgentBuilder {
         .runtime_state(None)
 }
 
-/// An agent whose model is a script.
+/// Creates an agent with a scripted model.
 pub(crate) fn built_in() -> Result<Agent, Box<dyn Error>> {
     let model = ScriptedModel::new()
         .streams(["Let me ", "look."])
@@ -57,7 +57,7 @@ pub(crate) fn built_in() -> Result<Agent, Box<dyn Error>> {
     Ok(friday().model(model).build()?)
 }
 
-/// Asks, shows the reply while it comes in, and returns its message.
+/// Sends the question, prints the reply while it is streamed, and returns its message.
 pub(crate) async fn run(out: &mut impl Write, agent: &Agent, question: &str) -> Result<Msg, Box<dyn Error>> {
     let mut stream = agent.reply_stream(Msg::user("Alice", question))?;
     while let Some(event) = stream.next().await {
@@ -69,7 +69,7 @@ pub(crate) async fn run(out: &mut impl Write, agent: &Agent, question: &str) -> 
             EventKind::ToolCallStart(call) => writeln!(out, "\n[Calling {}...]", call.tool_call_name)?,
             EventKind::ToolResultEnd(result) => writeln!(out, "[Tool finished: {}]", result.state)?,
             EventKind::ReplyEnd(_) => writeln!(out, "\n[Done]")?,
-            // There is more to a reply than is shown here; the message has it all.
+            // Other events are not printed. The message contains all of them.
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Several agents: a discussion in which each hears the others, a pipeline, and a vote.
+//! Multiple agents: a discussion in which every agent receives the messages of the others, a pipeline, and a vote.
 //!
 //! ```text
 //! cargo run -p recount --features agent --example agent_hub
@@ -17,8 +17,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     run(&mut io::stdout().lock()).await
 }
 
-/// An agent that says these things, one after another. One with a model would be asked for several agents:
-/// `model.multi_agent(MultiAgent::History)` tells it who said what.
+/// Creates an agent with scripted replies. For an agent with a real model, use `model.multi_agent(MultiAgent::History)`, which
+/// adds the names of the senders to the request.
 fn agent(name: &str, says: &[&str]) -> Result<Agent, BuildError> {
     let model = says.iter().fold(ScriptedModel::new(), |model, text| model.says(*text).then());
     Agent::builder(name).model(model).runtime_state(None).build()

@@ -1,4 +1,4 @@
-//! An agent whose answer is a Rust type.
+//! An agent whose reply is deserialized as a Rust type.
 //!
 //! ```text
 //! cargo run -p recount --features agent --example agent_structured_output
@@ -18,14 +18,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
     run(&mut io::stdout().lock()).await
 }
 
-/// A plan. The model is shown its schema, and what does not fit is given back to it.
+/// A plan. Its schema is sent to the model, and validation errors are sent back.
 #[derive(Deserialize, JsonSchema)]
 struct TaskPlan {
-    /// What shall be reached.
+    /// The goal.
     goal: String,
-    /// What is to be done, in this order.
+    /// The steps, in order.
     steps: Vec<String>,
-    /// Days that it will take.
+    /// The duration in days.
     days: u32,
 }
 

@@ -1,4 +1,4 @@
-//! An agent that works for another one: its events are in the same stream, and what it asks the user is asked there.
+//! A sub-agent: its events and its permission requests are in the stream of the parent agent.
 //!
 //! ```text
 //! cargo run -p recount --features agent --example agent_sub_agent
@@ -36,14 +36,14 @@ pub(crate) async fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         while let Some(event) = stream.next().await {
             match &event.kind {
                 EventKind::ReplyStart(start) => {
-                    let parent = event.carried("parent").is_some();
+                    let parent = event.extension("parent").is_some();
                     writeln!(out, "{} begins{}", start.name, if parent { ", for the one before" } else { "" })?;
                 }
                 EventKind::RequireUserConfirm(asked) => {
                     for call in &asked.tool_calls {
                         writeln!(out, "{}? yes", call.name)?;
                     }
-                    // The answer names the reply that asked, whoever's that is.
+                    // The confirmation names the reply that requested it.
                     let answers = asked.tool_calls.iter().cloned().map(ConfirmResult::allow);
                     next = Some(UserConfirmResultEvent::new(asked.reply_id.to_string(), answers).into());
                 }

@@ -1,4 +1,4 @@
-//! Two agents in one conversation: each hears what the other says, and their names tell them apart.
+//! Two agents in one conversation. Each receives the messages of the other, with the name of the sender.
 //!
 //! ```text
 //! cargo run -p recount --features agent --example agent_team
@@ -30,7 +30,7 @@ pub(crate) async fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let objection = agent_b.reply(opinion).await?;
     writeln!(out, "[{}]: {}", objection.name(), objection.text_or_empty())?;
 
-    // A word from outside reaches the model before it is asked the next time.
+    // A hint is sent to the model with its next call.
     agent_a.hint(HintBlock::reminder("The release is on Friday.").with_source("calendar"));
     let conclusion = agent_a.reply(objection).await?;
     writeln!(out, "[{}]: {}", conclusion.name(), conclusion.text_or_empty())?;

@@ -1,4 +1,4 @@
-//! A human in the loop: a reply asks before it runs a tool, the user allows it with other arguments, and it goes on.
+//! Human in the loop: a reply asks for permission, the user allows the call with changed arguments, and the reply continues.
 //!
 //! ```text
 //! cargo run -p recount --example confirmation
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     run(&mut io::stdout().lock())
 }
 
-/// Says how the calls of a reply stand.
+/// Prints the states of the calls of a reply.
 fn show(out: &mut impl Write, message: &Msg) -> io::Result<()> {
     for (call, result) in message.tool_pairs() {
         write!(out, "{} {} is {}", call.name, call.input, call.state)?;
@@ -29,10 +29,10 @@ fn show(out: &mut impl Write, message: &Msg) -> io::Result<()> {
 }
 
 pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    // What the agent and the user write goes into one stream.
+    // The events of the agent and of the user are in one stream.
     let mut stream = Vec::new();
 
-    // The agent begins a reply and asks. It suggests a rule that would save it from asking again.
+    // The agent starts a reply and asks. It suggests a rule for similar calls.
     let mut reply = ReplyWriter::start(|event| stream.push(event), Stamps::repeatable(), "session-1", "Friday");
     reply.text("I will clean up.");
     let call = reply.tool_call("call_1", "shell");
@@ -41,14 +41,14 @@ pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     reply.ask(&call, vec![rule]);
     show(out, reply.message())?;
 
-    // The user sees the call, shortens the command and allows it, once.
+    // The user shortens the command and allows this one call.
     let asked = reply.message().call("call_1").ok_or("the call is there")?;
     assert_eq!(asked.state, ToolCallState::Asking);
     let mut edited = asked.clone();
     edited.input = r#"{"command": "rm -r build"}"#.to_owned();
     let answer = Event::new(UserConfirmResultEvent::new(reply.reply_id().to_owned(), [ConfirmResult::allow(edited)]));
 
-    // The agent hears of the answer, and runs what was allowed.
+    // The agent receives the confirmation and runs the tool.
     assert_eq!(reply.receive(&answer).reason(), None);
     show(out, reply.message())?;
     let result = reply.tool_result(call);
@@ -58,7 +58,7 @@ pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let message = reply.end(ReplyEnd::completed());
     show(out, &message)?;
 
-    // A reader of the stream has the same message, as long as the answer stands where it came.
+    // A reader of the stream has the same message. The confirmation must be at its position in the stream.
     let asked_at = stream.iter().position(|event| event.type_name() == "REQUIRE_USER_CONFIRM").ok_or("it asks")?;
     stream.insert(asked_at + 1, answer);
     let mut fold = Fold::new();

@@ -1,4 +1,4 @@
-//! A conversation as messages: a question, an answer in the making, a tool call, its result, and the final answer.
+//! A conversation as messages: a question, a reply with a tool call and its result, and the final reply.
 //!
 //! ```text
 //! cargo run -p recount --example messages
@@ -17,7 +17,7 @@ pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     // A string becomes one text block.
     let question = Msg::user("User", "What's the weather like?");
 
-    // Blocks of different types are given as a tuple.
+    // A tuple contains blocks of different types.
     let thinking = ThinkingBlock::new("I need to call the weather API...");
     let answer = Msg::assistant("Assistant", (thinking, "Let me check the weather for you."));
 
@@ -45,7 +45,7 @@ pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     writeln!(out, "Final: {}", conclusion.text_or_empty())?;
     writeln!(out, "Metadata: {}", conclusion.metadata().to_json())?;
 
-    // Every message survives being stored.
+    // Messages round-trip through JSON.
     for message in [question, answer, call, result, conclusion] {
         assert_eq!(Msg::from_json(&message.to_json())?, message);
     }

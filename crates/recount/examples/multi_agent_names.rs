@@ -1,4 +1,4 @@
-//! Two agents talk in one conversation, and their names tell them apart: in messages and in a stream of events.
+//! Two agents in one conversation, distinguished by name in messages and in a stream of events.
 //!
 //! ```text
 //! cargo run -p recount --example multi_agent_names
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    // Both are assistants. Only the name says who speaks.
+    // Both have the role assistant. Only the names differ.
     let discussion =
         [Msg::assistant("AgentA", "I think we should do this..."), Msg::assistant("AgentB", "I disagree because...")];
     for message in &discussion {
@@ -22,13 +22,13 @@ pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         writeln!(out, "[{}]: {}", message.name(), message.text_or_empty())?;
     }
 
-    // A copy under another name keeps its id and its content.
+    // A renamed copy keeps its id and its content.
     let [of_a, _] = &discussion;
     let forwarded = of_a.to_builder().name("Moderator").build()?;
     assert_eq!((forwarded.id(), forwarded.content()), (of_a.id(), of_a.content()));
     writeln!(out, "[{}]: {}", forwarded.name(), forwarded.text_or_empty())?;
 
-    // Replies may come in at the same time. Their ids keep the events apart, and each start names its agent.
+    // Replies can be interleaved. Events belong to a reply by id, and each start has the name of the agent.
     let (mut from_a, mut from_b) = (Vec::new(), Vec::new());
     let stamps = |prefix| Stamps::new(CountingIds::new(prefix), SteppingClock::default());
     let mut a = ReplyWriter::start(|event| from_a.push(event), stamps("a"), "session-1", "AgentA");

@@ -1,4 +1,4 @@
-//! A message is rebuilt from its events, also when the connection drops and some events come twice.
+//! Rebuilds a message from its events, also after a dropped connection and with duplicate events.
 //!
 //! ```text
 //! cargo run -p recount --example reconstruct
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     run(&mut io::stdout().lock())
 }
 
-/// What an agent sends: one event per line. The message is the one that the agent ended up with.
+/// Returns the events of an agent, one per line, and its final message.
 fn agent() -> (Vec<String>, Msg) {
     let mut lines = Vec::new();
     let sink = |event: recount::AgentEvent| lines.push(event.to_json());
@@ -39,14 +39,14 @@ pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let (lines, sent) = agent();
     writeln!(out, "The agent sent {} events.", lines.len())?;
 
-    // A reader that hears them all.
+    // A reader that receives all events.
     let mut whole = Fold::new();
     for line in &lines {
         assert_eq!(whole.apply(&Event::from_json(line)?), Outcome::Applied);
     }
     assert_eq!(whole.messages().next(), Some(&sent));
 
-    // A reader that loses its connection in the middle of a tool call. What it keeps is a checkpoint: text.
+    // A reader that loses its connection in the middle of a tool call. It stores a checkpoint as text.
     let mut first = Fold::new();
     for (cursor, line) in (1..).zip(&lines).take(7) {
         let _ = first.apply_at(cursor, &Event::from_json(line)?);
@@ -55,7 +55,7 @@ pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let half = first.messages().next().ok_or("a reply has begun")?;
     writeln!(out, "At event {} the message says: {:?}", first.cursor(), half.text_or_empty())?;
 
-    // Later it goes on from there. The server is generous and begins a few events too early.
+    // Later it resumes from the checkpoint. The server sends some events again.
     let mut second = Fold::resume(Checkpoint::from_json(&stored)?);
     let mut seen = 0;
     for (cursor, line) in (1..).zip(&lines).skip(4) {

@@ -1,6 +1,6 @@
-//! A streaming user interface on the console: it shows a reply while it comes in, and has the whole message at the end.
+//! A streaming user interface on the console: prints a reply while it is streamed, and has the complete message at the end.
 //!
-//! Events are read as JSON lines from a file; without one, a built-in reply is shown.
+//! Reads events as JSON lines from a file. Without a file, it prints a built-in reply.
 //!
 //! ```text
 //! cargo run -p recount --example streaming_console
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Shows the reply of a stream and returns its message, or nothing where no reply has begun.
+/// Prints the reply of a stream and returns its message; `None` if the stream has no reply.
 pub(crate) fn run(out: &mut impl Write, stream: impl BufRead) -> Result<Option<Msg>, Box<dyn Error>> {
     let mut message: Option<Msg> = None;
 
@@ -44,7 +44,7 @@ pub(crate) fn run(out: &mut impl Write, stream: impl BufRead) -> Result<Option<M
             EventKind::ToolCallStart(call) => writeln!(out, "\n[Calling {}...]", call.tool_call_name)?,
             EventKind::ToolResultEnd(result) => writeln!(out, "[Tool finished: {}]", result.state)?,
             EventKind::ReplyEnd(_) => writeln!(out, "\n[Done]")?,
-            // Everything else is shown by nobody here, and still is a part of the message.
+            // Other events are not printed, but they are part of the message.
             _ => {}
         }
 
@@ -57,7 +57,7 @@ pub(crate) fn run(out: &mut impl Write, stream: impl BufRead) -> Result<Option<M
     Ok(message)
 }
 
-/// A reply that fixes a bug, as JSON lines.
+/// The built-in reply as JSON lines.
 pub(crate) fn built_in() -> String {
     let mut lines = String::new();
     let sink = |event: AgentEvent| {

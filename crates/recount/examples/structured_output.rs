@@ -1,4 +1,4 @@
-//! Data for programs in a message: structured output, and the metadata that serves the same end.
+//! Structured data in messages: structured output and metadata.
 //!
 //! ```text
 //! cargo run -p recount --example structured_output
@@ -28,7 +28,7 @@ pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         estimated_hours: 3,
     };
 
-    // The end of a reply carries the output, so whoever folds the events has it too.
+    // The output is sent with the end of the reply, so every reader has it.
     let mut fold = Fold::new();
     let sink = |event| assert_eq!(fold.apply(&event).reason(), None);
     let mut reply = ReplyWriter::start(sink, Stamps::repeatable(), "session-1", "Planner");
@@ -44,13 +44,13 @@ pub(crate) fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         writeln!(out, "Hours: {}", plan.estimated_hours)?;
     }
 
-    // What does not fit says where.
+    // Errors name the path.
     let wrong = Msg::assistant("Planner", "").with_structured_output(Object::parse(r#"{"goal": 1}"#)?);
     if let Err(error) = wrong.structured::<TaskPlan>() {
         writeln!(out, "Error: {error}")?;
     }
 
-    // Metadata is structured data too, and is what `structured` reads where there is nothing else.
+    // Without structured output, `structured` deserializes the metadata.
     let message = Msg::assistant("Assistant", "Task completed").with_metadata([
         ("task_id", Json::from("12345")),
         ("priority", Json::from(3)),

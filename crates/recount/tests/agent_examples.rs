@@ -1,4 +1,4 @@
-//! The examples with an agent run and print what they should.
+//! Runs the examples with an agent and compares their output.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "the examples' own `main` is not called here")]
@@ -41,7 +41,7 @@ It is sunny in Beijing.
 }
 
 #[tokio::test]
-async fn a_waiting_agent_goes_on_in_another_process() {
+async fn waiting_agent_resumes_in_another_process() {
     let mut out = Vec::new();
     agent_confirmation::run(&mut out).await.unwrap();
     check(
@@ -64,7 +64,7 @@ async fn an_answer_is_a_rust_type() {
 }
 
 #[tokio::test]
-async fn agents_hear_each_other_by_name() {
+async fn agents_receive_messages_with_names() {
     let mut out = Vec::new();
     agent_team::run(&mut out).await.unwrap();
     check(
@@ -95,7 +95,7 @@ It rains.
 }
 
 #[tokio::test]
-async fn what_a_helper_asks_is_answered_through_the_agent() {
+async fn sub_agent_confirmation_is_answered_through_agent() {
     let mut out = Vec::new();
     agent_sub_agent::run(&mut out).await.unwrap();
     check(

@@ -1,4 +1,4 @@
-//! The examples run and print what they should.
+//! Runs the examples and compares their output.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "the examples' own `main` is not called here")]
@@ -20,7 +20,7 @@ use std::error::Error;
 
 use pretty_assertions::assert_eq;
 
-/// Compares what an example prints.
+/// Compares the output of an example.
 #[track_caller]
 fn check(run: impl FnOnce(&mut Vec<u8>) -> Result<(), Box<dyn Error>>, expected: &str) {
     let mut out = Vec::new();
@@ -76,14 +76,14 @@ The range includes one index too many.
 }
 
 #[test]
-fn a_line_that_is_no_event_is_named() {
+fn invalid_line_is_named() {
     let stream = format!("{}{{}}\n", streaming_console::built_in());
     let error = streaming_console::run(&mut Vec::new(), stream.as_bytes()).unwrap_err();
     assert_eq!(error.to_string(), format!("line {}: `type`: this field is required", stream.lines().count()));
 }
 
 #[test]
-fn agents_are_told_apart_by_name() {
+fn agents_are_distinguished_by_name() {
     check(
         multi_agent_names::run,
         "[AgentA]: I think we should do this...

@@ -44,7 +44,7 @@ function reasonInWords({ code, detail }: Reason): string {
     unknown_reply: `no reply ${id} has begun`,
     reply_ended: `the reply ${id} has ended`,
     message_exists: `there is a message ${id} already`,
-    not_a_reply: `the message ${id} is no reply, so no event can be for it`,
+    not_a_reply: `the message ${id} is not a reply, so events do not apply to it`,
     unknown_block: `no block ${id} has begun`,
     block_open: `the block ${id} is still open`,
     block_ended: `the block ${id} has ended`,

@@ -93,7 +93,7 @@ impl ActiveReply {
 
     fn ask_user(&mut self, id: &str, decision: Decision) {
         if let Some(call) = self.reply.unanswered_call(id) {
-            self.reply.ask_because(&call, decision.suggested_rules, decision.reason);
+            self.reply.ask_with_reason(&call, decision.suggested_rules, decision.reason);
         }
     }
 

@@ -188,7 +188,7 @@ impl ActiveReply {
         if let Some(last) = left_out.pop() {
             let mut parts = last.into_parts();
             parts.content.truncate(until.blocks);
-            left_out.push(Msg::as_received(parts));
+            left_out.push(Msg::from_parts_lenient(parts));
         }
         // The first message may have lost blocks before.
         if let Some(mark) = mark.filter(|mark| mark.message_id == until.message_id) {

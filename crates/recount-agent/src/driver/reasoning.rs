@@ -124,7 +124,7 @@ impl ActiveReply {
     async fn request(&mut self, plan: CallPlan, model: Arc<dyn ChatModel>, unsaid: Option<HintBlock>) -> ModelRequest {
         let shown = match self.shown.take() {
             Some(mut shown) => {
-                shown.catch_up_with(self.message());
+                shown.update_from(self.message());
                 shown
             }
             None => self.message().clone(),

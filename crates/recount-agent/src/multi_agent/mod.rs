@@ -30,5 +30,5 @@ use recount_message::{ContentBlock, Msg};
 pub fn visible_message(message: &Msg) -> Option<Msg> {
     let mut parts = message.clone().into_parts();
     parts.content.retain(|block| matches!(block, ContentBlock::Text(_) | ContentBlock::Data(_)));
-    (!parts.content.is_empty()).then(|| Msg::as_received(parts))
+    (!parts.content.is_empty()).then(|| Msg::from_parts_lenient(parts))
 }

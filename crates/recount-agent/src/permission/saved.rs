@@ -76,7 +76,7 @@ fn rule(mut fields: Object) -> Result<PermissionRule, String> {
     let content = word("rule_content")?;
     let behavior = word("behavior")?.ok_or("`behavior` is missing")?;
     let source = word("source")?.unwrap_or_default();
-    let behavior = PermissionBehavior::from_word(&behavior).ok_or_else(|| format!("unknown behavior `{behavior}`"))?;
+    let behavior = PermissionBehavior::from_name(&behavior).ok_or_else(|| format!("unknown behavior `{behavior}`"))?;
     let mut rule = PermissionRule::new(tool, content.as_deref(), behavior).with_source(source);
     rule.extra = fields;
     Ok(rule)

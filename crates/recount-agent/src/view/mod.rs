@@ -84,7 +84,7 @@ impl View {
             self.limit.shorten(block, kept.and_then(|kept| kept.path.as_deref()));
             offloaded::replace_images(&parts.id, block, &self.aside);
         }
-        Msg::as_received(parts)
+        Msg::from_parts_lenient(parts)
     }
 
     /// What a block takes in a request, roughly.
@@ -126,7 +126,7 @@ pub(crate) fn from_mark(conversation: &[Msg], place: usize, reply: Msg, mark: Op
     if let (Some(mark), Some(first), true) = (mark, messages.first_mut(), found.is_some()) {
         let mut parts = std::mem::replace(first, Msg::assistant("", [])).into_parts();
         parts.content.drain(..mark.blocks.min(parts.content.len()));
-        *first = Msg::as_received(parts);
+        *first = Msg::from_parts_lenient(parts);
     }
     messages
 }

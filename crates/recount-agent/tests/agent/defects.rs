@@ -430,7 +430,7 @@ async fn d24b_stop_on_reject_stops() {
     let agent = careful(&model).tool(echo("search")).stop_on_reject(true).build().unwrap();
     let events = say(&agent, "Hi").await;
     let asked = events.iter().find(|event| event.type_name() == "REQUIRE_USER_CONFIRM").unwrap();
-    assert!(asked.carried("reason").is_some());
+    assert!(asked.extension("reason").is_some());
     let waiting = agent.open_reply().unwrap();
     let no = ConfirmResult::deny(waiting.call("c1").unwrap().clone());
     let message = agent.reply(UserConfirmResultEvent::new(waiting.id().to_owned(), [no])).await.unwrap();

@@ -282,7 +282,7 @@ async fn the_summary_is_kept_with_its_event() {
     let entries = kept.0.lock().unwrap();
     let at = entries
         .iter()
-        .position(|(event, _)| event.kind.own_name().is_some_and(|name| name.as_str() == "recount.compressed"));
+        .position(|(event, _)| event.kind.recount_name().is_some_and(|name| name.as_str() == "recount.compressed"));
     let state = entries[at.unwrap()].1.clone().expect("the state comes along");
     assert!(state.compressed.is_some_and(|compressed| compressed.until.message_id == "m3"));
     // The round had not begun to count: a process that dies here loses nothing.

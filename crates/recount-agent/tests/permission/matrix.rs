@@ -35,7 +35,7 @@ impl Row {
 
     fn permissions(&self) -> Permissions {
         let rules = self.rules.split('+').filter(|word| *word != "none");
-        let rules = rules.filter_map(PermissionBehavior::from_word);
+        let rules = rules.filter_map(PermissionBehavior::from_name);
         rules.fold(Permissions::new(self.mode), |all, behavior| all.with_rule(PermissionRule::new("t", None, behavior)))
     }
 

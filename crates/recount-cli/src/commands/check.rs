@@ -130,7 +130,7 @@ impl Counts {
         self.events += 1;
         let begins_message = match &event.kind {
             EventKind::ReplyStart(start) => self.reply_ids.insert(start.reply_id.to_string()),
-            kind => kind.own_name() == Some(CustomName::Message),
+            kind => kind.recount_name() == Some(CustomName::Message),
         };
         self.messages += u64::from(begins_message);
     }

@@ -53,7 +53,7 @@ fn tell_unapplied(lines: &Lines, event: &Event<'_>, outcome: &Outcome) {
     let type_name = event.type_name();
     match outcome {
         Outcome::Ignored(reason) => lines.tell(&format!("{type_name} ignored: {reason}")),
-        Outcome::Partly(parts) => {
+        Outcome::Partial(parts) => {
             for part in parts {
                 lines.tell(&format!("{type_name} ignored in part, item {}: {}", part.index, part.reason));
             }

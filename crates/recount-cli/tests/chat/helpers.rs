@@ -100,7 +100,7 @@ fn a_script_is_told_who_asks() {
     let events: Vec<Event<'_>> = events.lines().map(|line| Event::from_json(line).unwrap()).collect();
     let is_start = |event: &&Event<'_>| matches!(event.kind, EventKind::ReplyStart(_));
     let starts: Vec<&Event<'_>> = events.iter().filter(is_start).collect();
-    let parent = starts[1].carried("parent").and_then(|parent| parent.as_str().map(str::to_owned));
+    let parent = starts[1].extension("parent").and_then(|parent| parent.as_str().map(str::to_owned));
     assert_eq!(parent.as_deref(), starts[0].reply_id());
     let said = events.iter().filter_map(|event| match &event.kind {
         EventKind::ToolResultTextDelta(text) if event.reply_id() == starts[1].reply_id() => Some(text.delta.as_ref()),

@@ -75,7 +75,7 @@ pub(crate) fn resume_frames(session: &str, at: &Fold) -> Vec<String> {
 
 /// Returns the frame for the start of a reply.
 fn start_reply(session: &str, id: &str, event: &Event<'_>) -> String {
-    let parent = event.carried("parent").and_then(|parent| parent.as_str().map(str::to_owned));
+    let parent = event.extension("parent").and_then(|parent| parent.as_str().map(str::to_owned));
     Run { session, id }.started(parent.as_deref())
 }
 

@@ -101,9 +101,9 @@ impl<'a> JavaFields<'a> {
     }
 
     /// Reads a word of a closed set, ignoring case.
-    pub(crate) fn word<T>(&mut self, name: &str, from_word: fn(&str) -> Option<T>) -> Result<Option<T>, DecodeError> {
+    pub(crate) fn word<T>(&mut self, name: &str, from_name: fn(&str) -> Option<T>) -> Result<Option<T>, DecodeError> {
         let Some(word) = self.text(name)? else { return Ok(None) };
-        match from_word(&word.to_ascii_lowercase()) {
+        match from_name(&word.to_ascii_lowercase()) {
             Some(value) => Ok(Some(value)),
             None => {
                 Err(DecodeError::new(DecodeErrorKind::UnknownValue, format!("unknown value {word:?}")).within(name))

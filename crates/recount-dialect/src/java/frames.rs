@@ -82,7 +82,7 @@ fn agent_result(before: &Fold, event: &Event<'_>) -> Option<String> {
     let floor = reply.call_floor();
     let mut parts = ended.into_message().into_parts();
     parts.content.drain(..floor.min(parts.content.len()));
-    let message = Msg::as_received(MsgParts { extra: Object::new(), ..parts });
+    let message = Msg::from_parts_lenient(MsgParts { extra: Object::new(), ..parts });
     let native = Object::from([(SKIP, true)]);
     Some(frame(event, "AGENT_RESULT", native, |object| {
         message::write_without_preserved(&message, Version::Two, object.key("result"));

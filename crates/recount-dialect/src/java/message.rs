@@ -48,7 +48,7 @@ pub(crate) fn read_as(raw: Raw<'_>, version: Version) -> Result<Msg, DecodeError
     let java_only = patch::fields::changes(&given, &written_fields(&parts, version), NESTED);
     preserved::store(&mut parts.metadata, version.name(), java_only);
     parts.content = content;
-    Ok(Msg::as_received(parts))
+    Ok(Msg::from_parts_lenient(parts))
 }
 
 /// Serializes a message.
@@ -134,7 +134,7 @@ fn restore(parts: &mut MsgParts, native_only: &Object, given: &Object, version: 
 
 /// Returns the native fields of a message without its blocks.
 fn native_fields(parts: &MsgParts) -> Object {
-    Object::parse(&Msg::as_received(parts.clone()).to_json()).unwrap_or_default()
+    Object::parse(&Msg::from_parts_lenient(parts.clone()).to_json()).unwrap_or_default()
 }
 
 /// Returns the Java fields of a message without its blocks.

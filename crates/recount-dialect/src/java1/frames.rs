@@ -115,7 +115,9 @@ impl EnvelopeContent {
                 at.content(EnvelopeType::AgentResult, Role::Assistant, &calls, &metadata, true)
             }
             EventKind::ReplyEnd(end) => at.agent_result(end),
-            EventKind::Custom(custom) if custom.own_name() == Some(CustomName::Message) => at.complete_message(custom),
+            EventKind::Custom(custom) if custom.recount_name() == Some(CustomName::Message) => {
+                at.complete_message(custom)
+            }
             _ => at.ignored(),
         }
     }
@@ -214,7 +216,8 @@ impl EventContext<'_> {
 
     fn model_call(&self, end: &ModelCallEndEvent<'_>) -> EnvelopeContent {
         let mut metadata = Object::new();
-        if self.event.carried("usage").and_then(|usage| usage.as_str().map(str::to_owned)).as_deref() != Some("unknown")
+        if self.event.extension("usage").and_then(|usage| usage.as_str().map(str::to_owned)).as_deref()
+            != Some("unknown")
         {
             metadata.insert(CHAT_USAGE, chat_usage(&Usage::new(end.input_tokens, end.output_tokens)));
         }
@@ -243,7 +246,7 @@ impl EventContext<'_> {
 
     fn agent_result(&self, end: &ReplyEndEvent<'_>) -> EnvelopeContent {
         let mut metadata = self.reply().map(|reply| reply.metadata().clone()).unwrap_or_default();
-        if let Some(more) = self.event.carried("metadata").and_then(|more| more.to_object()) {
+        if let Some(more) = self.event.extension("metadata").and_then(|more| more.to_object()) {
             more.iter().for_each(|(name, value)| metadata.insert(name, value.clone()));
         }
         metadata.remove(preserved::KEY);
@@ -253,7 +256,7 @@ impl EventContext<'_> {
             FinishedReason::ExceedMaxIters => metadata.insert(GENERATE_REASON, "MAX_ITERATIONS"),
             _ => {}
         }
-        if let Some(output) = self.event.carried("structured_output") {
+        if let Some(output) = self.event.extension("structured_output") {
             metadata.insert(STRUCTURED_OUTPUT, output);
         }
         if let Some(usage) = self.reply().and_then(Msg::usage) {

@@ -56,7 +56,7 @@ impl<'m> Replay<'m> {
     fn begin(message: &'m Msg) -> Option<Self> {
         let mut start = reply_start(message.id(), message.name(), message.created_at());
         if !message.metadata().is_empty() {
-            start = start.carrying("metadata", message.metadata().clone());
+            start = start.with_extension("metadata", message.metadata().clone());
         }
         let fold = ReplyFold::start(&start)?;
         let mut replay = Self { message, events: Vec::new(), fold, latest: HashMap::new() };
@@ -183,7 +183,7 @@ impl<'m> Replay<'m> {
         end.error = self.message.error().cloned();
         let mut event = Event::stamped("", time.to_owned(), end);
         if let Some(output) = self.message.structured_output() {
-            event = event.carrying("structured_output", output.clone());
+            event = event.with_extension("structured_output", output.clone());
         }
         self.apply(event);
     }
@@ -244,7 +244,7 @@ impl BlockEvents {
         if !value.is_empty()
             && let Some(event) = self.events.pop()
         {
-            self.events.push(event.carrying(key, value.clone()));
+            self.events.push(event.with_extension(key, value.clone()));
         }
     }
 }
@@ -382,7 +382,7 @@ fn result_item(steps: &mut BlockEvents, item: &MediaBlock) {
             if let Some(name) = &block.name
                 && let Some(event) = steps.events.pop()
             {
-                steps.events.push(event.carrying("name", name.as_str()));
+                steps.events.push(event.with_extension("name", name.as_str()));
             }
             steps.carry("extra", &block.extra);
         }

@@ -71,7 +71,7 @@ fn replayed_types(stream: &str) -> Vec<String> {
     let events = replay_events(&fold);
     events
         .iter()
-        .map(|event| event.kind.own_name().map_or(event.type_name(), |name| name.as_str()).to_owned())
+        .map(|event| event.kind.recount_name().map_or(event.type_name(), |name| name.as_str()).to_owned())
         .collect()
 }
 

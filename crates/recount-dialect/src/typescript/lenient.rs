@@ -11,12 +11,12 @@ pub(super) fn message(text: &str) -> Result<Msg, DecodeError> {
 
 fn any_message(text: &str) -> Option<Msg> {
     let mut fields = parse_fields(text)?;
-    let role = Role::from_word(fields.get("role")?.as_str()?)?;
+    let role = Role::from_name(fields.get("role")?.as_str()?)?;
     fields.insert("role", Role::Assistant.as_str());
     let message = Msg::from_json(&lowered(&fields).to_json()).ok()?;
     Some(match role {
         Role::Assistant => message,
-        role => Msg::as_received(MsgParts { role, ..message.into_parts() }),
+        role => Msg::from_parts_lenient(MsgParts { role, ..message.into_parts() }),
     })
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn read_message(text: &str) -> Result<Msg, DecodeError> {
     }
     let mut parts = message.into_parts();
     preserved::store(&mut parts.metadata, NAME, difference);
-    Ok(Msg::as_received(parts))
+    Ok(Msg::from_parts_lenient(parts))
 }
 
 /// Parses a message without recording its spelling.
@@ -47,7 +47,7 @@ fn parse_message(text: &str) -> Result<Msg, DecodeError> {
     let stored = preserved::take(&mut parts.metadata, native_only::NATIVE);
     native_only::restore_message(&mut parts, &stored);
     preserved::take(&mut parts.metadata, NAME);
-    Ok(Msg::as_received(parts))
+    Ok(Msg::from_parts_lenient(parts))
 }
 
 /// Serializes a message.
@@ -58,7 +58,7 @@ pub(crate) fn write_message(message: &Msg, out: &mut String) {
     }
     let mut parts = message.clone().into_parts();
     preserved::take(&mut parts.metadata, NAME);
-    let clean = Msg::as_received(parts);
+    let clean = Msg::from_parts_lenient(parts);
     let native = clean.to_json();
     write_respelled(
         &difference,

@@ -105,7 +105,7 @@ pub(super) fn restore_event(event: &mut Event<'_>, stored: &Object) {
             restore_tokens(stored, "cache_input_tokens", &mut kind.cache_input_tokens);
             restore_tokens(stored, "cache_creation_input_tokens", &mut kind.cache_creation_input_tokens);
             if kind.finished_reason == ModelFinishedReason::Completed
-                && let Some(reason) = text("finished_reason").and_then(|word| ModelFinishedReason::from_word(&word))
+                && let Some(reason) = text("finished_reason").and_then(|word| ModelFinishedReason::from_name(&word))
             {
                 kind.finished_reason = reason;
             }

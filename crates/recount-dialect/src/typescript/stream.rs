@@ -24,7 +24,7 @@ use crate::reply_view::{BlockKind, ReplyView, StartEffect, kind_of};
 pub(crate) fn frames(before: &Fold, event: &Event<'_>) -> Vec<String> {
     let mut frames = Frames { event, frames: Vec::new() };
     match (&event.kind, event.reply_id()) {
-        (EventKind::Custom(custom), _) => match custom.own_name() {
+        (EventKind::Custom(custom), _) => match custom.recount_name() {
             Some(CustomName::Block) => whole::block(&mut frames, before, custom),
             Some(CustomName::Call) => calls::change_state(&mut frames, before, custom),
             _ => frames.forward(),
@@ -80,7 +80,7 @@ fn in_reply(frames: &mut Frames<'_>, view: &ReplyView<'_>) {
         EventKind::ExternalExecutionResult(kind) => results::external(frames, view, &kind.execution_results),
         // The package would add zeros.
         EventKind::ModelCallEnd(_)
-            if event.carried("usage").and_then(|usage| usage.as_str().map(str::to_owned)).as_deref()
+            if event.extension("usage").and_then(|usage| usage.as_str().map(str::to_owned)).as_deref()
                 == Some("unknown") =>
         {
             frames.carrier();

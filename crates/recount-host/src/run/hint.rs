@@ -73,7 +73,7 @@ impl Run<'_> {
 /// Parses the event of a hint, and returns its block. `None` if it is not a hint.
 pub(super) fn parse_hint_block(event: &str) -> Option<HintBlock> {
     let event = Event::from_json(event).ok()?.into_owned();
-    let extra = event.carried("extra").and_then(|extra| extra.to_object()).unwrap_or_default();
+    let extra = event.extension("extra").and_then(|extra| extra.to_object()).unwrap_or_default();
     let EventKind::HintBlock(hint) = event.kind else { return None };
     let HintBlockEvent { block_id, source, hint, .. } = hint;
     let mut block = HintBlock::new(hint).with_id(block_id);
@@ -90,7 +90,7 @@ pub(super) fn background_hint_event(hint: HintBlock, reply_id: &str) -> AgentEve
     let mut kind = HintBlockEvent::new(reply_id.to_owned(), id, hint);
     kind.source = source.map(Into::into);
     let event = Event::stamped(event_id, created_at, kind);
-    if extra.is_empty() { event } else { event.carrying("extra", Json::from(extra)) }
+    if extra.is_empty() { event } else { event.with_extension("extra", Json::from(extra)) }
 }
 
 #[cfg(test)]

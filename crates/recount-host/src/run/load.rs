@@ -207,5 +207,5 @@ fn visible_to(message: Msg, agent_name: &str) -> Option<Msg> {
     }
     let mut parts = message.into_parts();
     parts.content.retain(|block| matches!(block, ContentBlock::Text(_) | ContentBlock::Data(_)));
-    (!parts.content.is_empty()).then(|| Msg::as_received(parts))
+    (!parts.content.is_empty()).then(|| Msg::from_parts_lenient(parts))
 }

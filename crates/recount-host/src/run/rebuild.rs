@@ -69,7 +69,7 @@ pub(super) async fn rebuild_replies(
 /// Whether an event is a custom event that names its reply in its value.
 fn has_reply_id_in_value(event: &Event<'_>) -> bool {
     match &event.kind {
-        EventKind::Custom(custom) => matches!(custom.own_name(), Some(CustomName::Block | CustomName::Call)),
+        EventKind::Custom(custom) => matches!(custom.recount_name(), Some(CustomName::Block | CustomName::Call)),
         _ => false,
     }
 }

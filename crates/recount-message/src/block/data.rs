@@ -1,4 +1,4 @@
-//! Data: images, sounds, films, files.
+//! Data blocks: images, audio, video, files.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use super::{Base64Source, Source, SourceError, UrlSource};
 use crate::Object;
 use crate::ids::random_id;
 use crate::json::record::record;
-use crate::json::wire::words;
+use crate::json::wire::string_enum;
 use crate::time::now_text;
 
 record! {
-    /// Binary data, held in the block or found at a URL.
+    /// Binary data, in the block itself or at a URL.
     ///
     /// ```
     /// use recount_message::{DataBlock, Msg};
@@ -23,19 +23,19 @@ record! {
     pub struct DataBlock tagged "data" {
         /// Id of the block.
         pub id: String = |here| here.owner.to_owned(),
-        /// Where the bytes are.
+        /// The bytes or their URL.
         pub source: Source,
-        /// What the data is called, such as a file name.
+        /// Name of the data, such as a file name.
         pub name: Option<String> = |_here| None,
-        /// When the block began.
+        /// The time at which the block started.
         pub created_at: String = |here| here.time.to_owned(),
-        /// When the block was complete.
+        /// The time at which the block was complete; `None` while it is open.
         pub finished_at: Option<String> = |_here| None,
     }
 }
 
-words! {
-    /// The three media blocks that AgentScope Java had before the data block.
+string_enum! {
+    /// The media blocks of AgentScope Java that the data block replaces.
     ///
     /// ```
     /// use recount_message::{DataBlock, LegacyMedia, Msg};
@@ -55,7 +55,7 @@ words! {
 }
 
 impl DataBlock {
-    /// Data from a source, with a new id.
+    /// Creates a data block with a new id and the current time.
     ///
     /// ```
     /// use recount_message::{Base64Source, DataBlock};
@@ -86,7 +86,7 @@ impl DataBlock {
         }
     }
 
-    /// Data held in the block. The media type is found by the first bytes.
+    /// Creates a data block from bytes. The media type is detected from the first bytes.
     ///
     /// ```
     /// use recount_message::DataBlock;
@@ -100,7 +100,7 @@ impl DataBlock {
         Self::new(Base64Source::new(bytes, media_type))
     }
 
-    /// Data at a URL. The media type is found by the path's ending.
+    /// Creates a data block for a URL. The media type is guessed from the file extension.
     ///
     /// ```
     /// use recount_message::DataBlock;
@@ -112,12 +112,12 @@ impl DataBlock {
     ///
     /// # Errors
     ///
-    /// When the URL breaks RFC 3986 or has no scheme.
+    /// Fails if the URL violates RFC 3986 or has no scheme.
     pub fn from_url(url: impl Into<String>) -> Result<Self, SourceError> {
         UrlSource::new(url).map(Self::new)
     }
 
-    /// Data in a local file, named after it. Nothing is read: that is left to who sends the message.
+    /// Creates a data block for a local file, with its name and a file URL. The file is not read until the message is sent.
     ///
     /// ```
     /// use recount_message::{DataBlock, Source};
@@ -131,7 +131,7 @@ impl DataBlock {
     ///
     /// # Errors
     ///
-    /// When the path cannot be made absolute or is not UTF-8.
+    /// Fails if the path cannot be made absolute or is not UTF-8.
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, SourceError> {
         let name = path.as_ref().file_name().map(|name| name.to_string_lossy().into_owned());
         let mut block = Self::new(UrlSource::from_path(path)?);
@@ -139,7 +139,7 @@ impl DataBlock {
         Ok(block)
     }
 
-    /// The same block with another id.
+    /// Sets the id. Consumes the block and returns the changed one.
     ///
     /// ```
     /// use recount_message::DataBlock;
@@ -151,7 +151,7 @@ impl DataBlock {
         self
     }
 
-    /// The same block with a name.
+    /// Sets the name. Consumes the block and returns the changed one.
     ///
     /// ```
     /// use recount_message::DataBlock;
@@ -164,7 +164,7 @@ impl DataBlock {
         self
     }
 
-    /// The same block with another media type.
+    /// Sets the media type. Consumes the block and returns the changed one.
     ///
     /// ```
     /// use recount_message::DataBlock;
@@ -181,9 +181,9 @@ impl DataBlock {
         self
     }
 
-    /// The same block, marked as one of AgentScope Java's legacy media blocks.
+    /// Marks the block as a legacy media block of AgentScope Java. Consumes the block and returns the changed one.
     ///
-    /// Natively it stays a data block, which every other side can read; the mark lets the Java side have its own back.
+    /// In native JSON it remains a data block; conversion to Java restores the legacy block.
     ///
     /// ```
     /// use recount_message::{DataBlock, LegacyMedia};
@@ -196,7 +196,7 @@ impl DataBlock {
         self
     }
 
-    /// Which legacy media block this stands for, if it stands for one.
+    /// Returns the legacy media block that this block represents; `None` for an ordinary data block.
     ///
     /// ```
     /// use recount_message::{DataBlock, LegacyMedia};
@@ -207,10 +207,10 @@ impl DataBlock {
     /// ```
     pub fn legacy(&self) -> Option<LegacyMedia> {
         let mark = self.extra.get("recount")?.to_object()?;
-        LegacyMedia::from_word(mark.get("legacy")?.as_str()?)
+        LegacyMedia::from_name(mark.get("legacy")?.as_str()?)
     }
 
-    /// The media type, such as `image/png`.
+    /// Returns the media type, such as `image/png`.
     ///
     /// ```
     /// use recount_message::DataBlock;
@@ -222,7 +222,7 @@ impl DataBlock {
         self.source.media_type()
     }
 
-    /// Whether this is an image, by its media type or as a legacy block.
+    /// Returns whether this is an image, by its legacy type or else by its media type.
     ///
     /// ```
     /// use recount_message::DataBlock;
@@ -234,7 +234,7 @@ impl DataBlock {
         self.is_media("image/", LegacyMedia::Image)
     }
 
-    /// Whether this is a sound.
+    /// Returns whether this is audio, by its legacy type or else by its media type.
     ///
     /// ```
     /// use recount_message::DataBlock;
@@ -245,12 +245,12 @@ impl DataBlock {
         self.is_media("audio/", LegacyMedia::Audio)
     }
 
-    /// Whether this is a film.
+    /// Returns whether this is a video, by its legacy type or else by its media type.
     ///
     /// ```
     /// use recount_message::{DataBlock, LegacyMedia};
     ///
-    /// // What kind of legacy block it is counts for more than the media type.
+    /// // The legacy type takes precedence over the media type.
     /// let clip = DataBlock::from_bytes(b"GIF89a").into_legacy(LegacyMedia::Video);
     /// assert!(clip.is_video() && !clip.is_image());
     /// ```

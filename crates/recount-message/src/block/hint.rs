@@ -1,4 +1,4 @@
-//! Hints: what is said to the model from outside, in the middle of its reply.
+//! Hint blocks: input to the model from outside the conversation.
 
 use super::{MediaBlock, Payload, TextBlock};
 use crate::ids::random_id;
@@ -7,8 +7,8 @@ use crate::time::now_text;
 use crate::{Json, Object};
 
 record! {
-    /// Something said to the model in the middle of its reply: a schedule that fired, another agent's message, the
-    /// outcome of a background tool. A provider sees it as a user's message.
+    /// Input to the model during its reply: a scheduled reminder, a message of another agent, the outcome of a background
+    /// tool. It is sent to the provider as a user message.
     ///
     /// ```
     /// use recount_message::{HintBlock, Msg};
@@ -18,20 +18,20 @@ record! {
     /// assert_eq!((hint.source.as_deref(), hint.hint.text().as_deref()), (Some("ci"), Some("The build is green.")));
     /// ```
     pub struct HintBlock tagged "hint" {
-        /// What is said: a string, or blocks of text and data.
+        /// Content of the hint: a string, or blocks of text and data.
         pub hint: Payload,
         /// Id of the block.
         pub id: String = |here| here.owner.to_owned(),
-        /// Who says it; may be a small JSON object with `label` and `sublabel`.
+        /// Sender of the hint: a name, or a JSON object with `label` and `sublabel`.
         pub source: Option<String> = |_here| None,
-        /// When the block began.
+        /// The time at which the block started.
         pub created_at: String = |here| here.time.to_owned(),
-        /// When the block was complete.
+        /// The time at which the block was complete.
         pub finished_at: Option<String> = |here| Some(here.time.to_owned()),
     }
 }
 
-/// Who a hint comes from, in the words of its `source`.
+/// The sender of a hint, parsed from its `source`.
 ///
 /// ```
 /// use recount_message::{HintBlock, HintLabel};
@@ -45,7 +45,7 @@ record! {
 pub struct HintLabel {
     /// The sender.
     pub label: String,
-    /// What it is about.
+    /// The topic.
     pub sublabel: Option<String>,
 }
 
@@ -79,7 +79,7 @@ const OPEN: &str = "<system-reminder>";
 const CLOSE: &str = "</system-reminder>";
 
 impl HintBlock {
-    /// A hint with a new id.
+    /// Creates a hint with a new id and the current time.
     ///
     /// ```
     /// use recount_message::{DataBlock, HintBlock};
@@ -111,7 +111,7 @@ impl HintBlock {
         }
     }
 
-    /// A hint between `<system-reminder>` tags, so that the model does not take it for the user's words.
+    /// Creates a hint between `<system-reminder>` tags, so that the model can tell it from input of the user.
     ///
     /// ```
     /// use recount_message::HintBlock;
@@ -140,7 +140,7 @@ impl HintBlock {
         })
     }
 
-    /// The same hint with another id.
+    /// Sets the id. Consumes the hint and returns the changed one.
     ///
     /// ```
     /// use recount_message::HintBlock;
@@ -152,7 +152,7 @@ impl HintBlock {
         self
     }
 
-    /// The same hint with a source.
+    /// Sets the sender. Consumes the hint and returns the changed one.
     ///
     /// ```
     /// use recount_message::HintBlock;
@@ -165,7 +165,7 @@ impl HintBlock {
         self
     }
 
-    /// The same hint with a source that front ends can show as a label.
+    /// Sets the sender as a label that front ends can show. Consumes the hint and returns the changed one.
     ///
     /// ```
     /// use recount_message::{HintBlock, HintLabel};
@@ -181,7 +181,7 @@ impl HintBlock {
         self.with_source(source.to_json())
     }
 
-    /// Who the hint comes from: the `label` and `sublabel` of a JSON source, or the source as it stands.
+    /// Returns the sender: `label` and `sublabel` of a JSON source, or the source itself as the label. `None` without a source.
     ///
     /// ```
     /// use recount_message::HintBlock;
@@ -202,7 +202,7 @@ impl HintBlock {
     }
 }
 
-/// Makes sure that a text cannot end the reminder that it is put into.
+/// Escapes end tags of reminders, so that a text cannot end the reminder around it.
 fn without_tags(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let mut out = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! The blocks that a message is made of.
+//! The blocks of messages.
 
 mod data;
 mod hint;
@@ -19,7 +19,7 @@ pub use tool::{PermissionBehavior, PermissionRule, ToolCallBlock, ToolCallState,
 use crate::json::fields::Fields;
 use crate::json::record::tag_of;
 use crate::json::scan::Raw;
-use crate::json::wire::{Place, Wire};
+use crate::json::wire::{DecodeContext, Wire};
 use crate::{DecodeError, Object, Record, Shape};
 
 /// One piece of a message: text, thinking, data, a tool call, its result, or a hint.
@@ -36,21 +36,21 @@ use crate::{DecodeError, Object, Record, Shape};
 pub enum ContentBlock {
     /// Plain text.
     Text(TextBlock),
-    /// What the model thought.
+    /// Reasoning of the model.
     Thinking(ThinkingBlock),
-    /// An image, a sound, a film, a file.
+    /// An image, audio, a video, or another file.
     Data(DataBlock),
-    /// Something said to the model from outside, in the middle of its reply.
+    /// Input to the model from outside the conversation.
     Hint(HintBlock),
-    /// A tool that the model wants to be called.
+    /// A tool call of the model.
     ToolCall(ToolCallBlock),
-    /// What the tool answered.
+    /// The result of a tool call.
     ToolResult(ToolResultBlock),
-    /// A block of a type that this version does not know.
+    /// A block of an undeclared type.
     Unknown(UnknownBlock),
 }
 
-/// A block whose `type` this version does not know, kept as it came.
+/// A block whose `type` is not declared in this version. Its fields are preserved.
 ///
 /// ```
 /// use recount_message::{ContentBlock, Msg};
@@ -126,8 +126,8 @@ impl Wire<'_> for UnknownBlock {
         Shape::Object
     }
 
-    fn decode(raw: Raw<'_>, _: Place<'_>) -> Result<Self, DecodeError> {
-        Object::decode(raw, Place::default()).map(Self::new)
+    fn decode(raw: Raw<'_>, _: DecodeContext<'_>) -> Result<Self, DecodeError> {
+        Object::decode(raw, DecodeContext::default()).map(Self::new)
     }
 
     fn encode(&self, out: &mut String) {
@@ -135,7 +135,7 @@ impl Wire<'_> for UnknownBlock {
     }
 }
 
-/// A type of block that can be asked for by its Rust type: [`Msg::blocks`](crate::Msg::blocks) and its kin.
+/// A block type that can be selected by its Rust type, as in [`Msg::blocks`](crate::Msg::blocks).
 ///
 /// ```
 /// use recount_message::{Block, Msg, TextBlock, ToolCallBlock};
@@ -150,7 +150,7 @@ impl Wire<'_> for UnknownBlock {
 /// assert_eq!(count::<ToolCallBlock>(&messages), "0 of type tool_call");
 /// ```
 pub trait Block: Sized + 'static {
-    /// What `type` says in JSON.
+    /// The value of `type` in JSON.
     ///
     /// ```
     /// use recount_message::{Block, TextBlock, ToolCallBlock};
@@ -159,7 +159,7 @@ pub trait Block: Sized + 'static {
     /// ```
     const TYPE: &'static str;
 
-    /// The block as this type, if that is what it is.
+    /// Returns the block as this type; `None` if it has another type.
     ///
     /// ```
     /// use recount_message::{Block, ContentBlock, TextBlock, ThinkingBlock};
@@ -193,7 +193,7 @@ macro_rules! content_blocks {
         )+
 
         impl ContentBlock {
-            /// What `type` says in JSON.
+            /// Returns the value of `type` in JSON.
             ///
             /// ```
             /// use recount_message::{ContentBlock, ToolCallBlock};
@@ -208,7 +208,7 @@ macro_rules! content_blocks {
                 }
             }
 
-            /// When the block was complete. An open block has no such time.
+            /// Returns the time at which the block was complete; `None` for an open block.
             ///
             /// ```
             /// use recount_message::{ContentBlock, HintBlock, TextBlock};
@@ -223,7 +223,7 @@ macro_rules! content_blocks {
                 }
             }
 
-            /// Stamps the block as complete, unless it is already or has no such time.
+            /// Sets the time at which the block was complete, unless it is already set.
             pub(crate) fn finish(&mut self, time: &str) {
                 match self {
                     $( Self::$variant(block) => { block.finished_at.get_or_insert_with(|| time.to_owned()); } )+
@@ -231,7 +231,7 @@ macro_rules! content_blocks {
                 }
             }
 
-            /// The block's id; empty for an unknown block without one.
+            /// Returns the id of the block; empty for an unknown block without one.
             ///
             /// ```
             /// use recount_message::{ContentBlock, ToolResultBlock};
@@ -252,11 +252,11 @@ macro_rules! content_blocks {
                 Shape::OneOf(vec![$(Shape::Record(stringify!($block))),+])
             }
 
-            fn decode(raw: Raw<'a>, place: Place<'_>) -> Result<Self, DecodeError> {
+            fn decode(raw: Raw<'a>, context: DecodeContext<'_>) -> Result<Self, DecodeError> {
                 let fields = Fields::of(raw)?;
                 match &*tag_of(&fields)? {
-                    $( $tag => $block::from_fields(fields, place).map(Self::$variant), )+
-                    _ => UnknownBlock::decode(raw, place).map(Self::Unknown),
+                    $( $tag => $block::from_fields(fields, context).map(Self::$variant), )+
+                    _ => UnknownBlock::decode(raw, context).map(Self::Unknown),
                 }
             }
 
@@ -268,7 +268,7 @@ macro_rules! content_blocks {
             }
         }
 
-        /// The declared blocks and what they are made of.
+        /// Returns the schema of all blocks and their parts.
         pub(crate) fn records() -> Vec<Record> {
             vec![
                 $($block::record(),)+
@@ -290,8 +290,8 @@ content_blocks! {
 }
 
 impl ContentBlock {
-    /// Reads a block from its native JSON. What it lacks is derived from its place: `owner` is the id of what holds it,
-    /// and `time` that one's time.
+    /// Parses a block in native JSON. A missing id is derived from `owner`, the id of the containing message or block, and a
+    /// missing time is `time`.
     ///
     /// ```
     /// use recount_message::ContentBlock;
@@ -303,12 +303,12 @@ impl ContentBlock {
     ///
     /// # Errors
     ///
-    /// When the text is no JSON, or no block.
+    /// Fails if the text is not JSON or not a block.
     pub fn from_json(text: &str, owner: &str, time: &str) -> Result<Self, DecodeError> {
-        Self::decode(Raw::document(text)?, Place { owner, time, ..Place::default() })
+        Self::decode(Raw::document(text)?, DecodeContext { owner, time, ..DecodeContext::default() })
     }
 
-    /// Writes the block as native JSON.
+    /// Encodes the block as native JSON.
     ///
     /// ```
     /// use recount_message::{ContentBlock, UnknownBlock};
@@ -322,7 +322,7 @@ impl ContentBlock {
         out
     }
 
-    /// Whether a wire name means this block: its own, or the one that AgentScope Java has for it.
+    /// Returns whether a name is the type of this block in native JSON or in AgentScope Java.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         match self {
             Self::ToolCall(_) => matches!(name, "tool_call" | "tool_use"),

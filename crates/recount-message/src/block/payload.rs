@@ -1,14 +1,14 @@
-//! What a hint or a tool result holds, and a user's message: text and data.
+//! Text and data: the content of hints, tool results and user messages.
 
 use super::{DataBlock, TextBlock, UnknownBlock};
 use crate::json::fields::Fields;
 use crate::json::record::tag_of;
 use crate::json::scan::{Kind, Raw};
-use crate::json::wire::{Place, Wire};
+use crate::json::wire::{DecodeContext, Wire};
 use crate::json::write;
 use crate::{DecodeError, Shape};
 
-/// A block that may stand in a user's message, a hint or a tool result: text or data.
+/// A block that user messages, hints and tool results can contain: text or data.
 ///
 /// ```
 /// use recount_message::{DataBlock, MediaBlock, Msg};
@@ -21,9 +21,9 @@ use crate::{DecodeError, Shape};
 pub enum MediaBlock {
     /// Plain text.
     Text(TextBlock),
-    /// An image, a sound, a film, a file.
+    /// An image, audio, a video, or another file.
     Data(DataBlock),
-    /// A block of a type that this version does not know.
+    /// A block of an undeclared type.
     Unknown(UnknownBlock),
 }
 
@@ -56,16 +56,16 @@ impl Wire<'_> for MediaBlock {
         Shape::OneOf(vec![Shape::Record("TextBlock"), Shape::Record("DataBlock")])
     }
 
-    fn decode(raw: Raw<'_>, place: Place<'_>) -> Result<Self, DecodeError> {
+    fn decode(raw: Raw<'_>, context: DecodeContext<'_>) -> Result<Self, DecodeError> {
         let fields = Fields::of(raw)?;
         match &*tag_of(&fields)? {
-            "text" => TextBlock::from_fields(fields, place).map(Self::Text),
-            "data" => DataBlock::from_fields(fields, place).map(Self::Data),
+            "text" => TextBlock::from_fields(fields, context).map(Self::Text),
+            "data" => DataBlock::from_fields(fields, context).map(Self::Data),
             other @ ("thinking" | "hint" | "tool_call" | "tool_result") => Err(DecodeError::new(
                 crate::DecodeErrorKind::Rule,
-                format!("a {other} block may not stand here, only text and data"),
+                format!("a {other} block is not allowed here, only text and data"),
             )),
-            _ => UnknownBlock::decode(raw, place).map(Self::Unknown),
+            _ => UnknownBlock::decode(raw, context).map(Self::Unknown),
         }
     }
 
@@ -78,7 +78,7 @@ impl Wire<'_> for MediaBlock {
     }
 }
 
-/// What a hint says or a tool answers: a plain string, or blocks of text and data.
+/// The content of a hint or a tool result: a string, or blocks of text and data.
 ///
 /// ```
 /// use recount_message::{DataBlock, Payload, TextBlock};
@@ -98,7 +98,7 @@ pub enum Payload {
 }
 
 impl Payload {
-    /// All its text, the blocks' joined by line breaks; nothing when there is no text.
+    /// Returns the text, with the text blocks joined by line breaks; `None` if there is no text.
     ///
     /// ```
     /// use recount_message::{DataBlock, Payload};
@@ -122,7 +122,7 @@ impl Payload {
         }
     }
 
-    /// The blocks; a plain string has none.
+    /// Returns the blocks; empty for a string.
     ///
     /// ```
     /// use recount_message::{MediaBlock, Payload};
@@ -140,13 +140,13 @@ impl Payload {
 
 impl Wire<'_> for Payload {
     fn shape() -> Shape {
-        Shape::OneOf(vec![Shape::Text, Vec::<MediaBlock>::shape()])
+        Shape::OneOf(vec![Shape::String, Vec::<MediaBlock>::shape()])
     }
 
-    fn decode(raw: Raw<'_>, place: Place<'_>) -> Result<Self, DecodeError> {
+    fn decode(raw: Raw<'_>, context: DecodeContext<'_>) -> Result<Self, DecodeError> {
         match raw.kind {
             Kind::String { .. } => Ok(Self::Text(raw.to_str()?.into_owned())),
-            Kind::Array => Vec::decode(raw, place).map(Self::Blocks),
+            Kind::Array => Vec::decode(raw, context).map(Self::Blocks),
             _ => Err(raw.expected("a string or a list of blocks")),
         }
     }
@@ -195,7 +195,7 @@ impl From<DataBlock> for Payload {
     }
 }
 
-/// Lets blocks of different types be given as a tuple, which is checked when it is compiled.
+/// Implements conversion from tuples, so that blocks of different types are checked at compile time.
 macro_rules! from_tuple {
     ($target:ty, $block:ty, |$blocks:ident| $build:expr) => {
         $crate::block::payload::from_tuple!(@one $target, $block, |$blocks| $build, A a, B b);

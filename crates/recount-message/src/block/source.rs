@@ -1,4 +1,4 @@
-//! Where the bytes of a data block are: in the block, or at a URL.
+//! Sources of data blocks: bytes in the block, or a URL.
 
 use std::path::Path;
 
@@ -8,31 +8,31 @@ use base64::engine::general_purpose::STANDARD;
 use crate::json::fields::Fields;
 use crate::json::record::{record, tag_of};
 use crate::json::scan::Raw;
-use crate::json::wire::{Place, Wire};
+use crate::json::wire::{DecodeContext, Wire};
 use crate::{DecodeError, DecodeErrorKind, Object, Shape};
 
 const UNKNOWN_MEDIA: &str = "application/octet-stream";
 
-/// Where the bytes of a [`DataBlock`](crate::DataBlock) are.
+/// The source of a [`DataBlock`](crate::DataBlock).
 ///
 /// ```
 /// use recount_message::{DataBlock, Source};
 ///
-/// let place = |block: &DataBlock| match &block.source {
+/// let context = |block: &DataBlock| match &block.source {
 ///     Source::Base64(source) => format!("{} characters of base64", source.data.len()),
 ///     Source::Url(source) => source.url().to_owned(),
 ///     _ => "elsewhere".to_owned(),
 /// };
-/// assert_eq!(place(&DataBlock::from_bytes(b"GIF89a")), "8 characters of base64");
-/// assert_eq!(place(&DataBlock::from_url("https://example.com/a.gif")?), "https://example.com/a.gif");
+/// assert_eq!(context(&DataBlock::from_bytes(b"GIF89a")), "8 characters of base64");
+/// assert_eq!(context(&DataBlock::from_url("https://example.com/a.gif")?), "https://example.com/a.gif");
 /// # Ok::<(), recount_message::SourceError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Source {
-    /// In the block itself.
+    /// Bytes in the block itself.
     Base64(Base64Source),
-    /// At a URL.
+    /// Bytes at a URL.
     Url(UrlSource),
 }
 
@@ -54,7 +54,7 @@ record! {
 }
 
 record! {
-    /// Bytes at a URL: http, https, file, or whatever the one who sends it understands.
+    /// Bytes at a URL with any scheme, such as http, https or file.
     ///
     /// ```
     /// use recount_message::{DataBlock, UrlSource};
@@ -64,14 +64,14 @@ record! {
     /// # Ok::<(), recount_message::SourceError>(())
     /// ```
     pub struct UrlSource tagged "url" {
-        /// The URL exactly as it was given.
+        /// The URL, not normalised.
         pub(crate) url: String,
         /// The media type, such as `image/png`.
         pub media_type: String,
     }
 }
 
-/// Why a source could not be made.
+/// The error of creating a source.
 ///
 /// ```
 /// use recount_message::{DataBlock, SourceError};
@@ -83,20 +83,20 @@ record! {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// The URL breaks RFC 3986, or has no scheme.
+    /// The URL violates RFC 3986, or has no scheme.
     #[error("`url`: {url:?} is not a URL: {reason}")]
     Url {
-        /// What was given.
+        /// The URL.
         url: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The path cannot be made absolute, or is not UTF-8.
     #[error("`path`: {path:?} cannot become a file URL: {reason}")]
     Path {
-        /// What was given.
+        /// The path.
         path: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The text is not base64.
@@ -105,7 +105,7 @@ pub enum SourceError {
 }
 
 impl Base64Source {
-    /// Bytes, with their media type.
+    /// Encodes bytes.
     ///
     /// ```
     /// use recount_message::Base64Source;
@@ -117,7 +117,7 @@ impl Base64Source {
         Self::from_base64(STANDARD.encode(bytes), media_type)
     }
 
-    /// Text that is base64 already.
+    /// Creates a source from text that is already base64. The text is not validated.
     ///
     /// ```
     /// use recount_message::Base64Source;
@@ -128,7 +128,7 @@ impl Base64Source {
         Self { data: data.into(), media_type: media_type.into(), extra: Object::new() }
     }
 
-    /// The bytes.
+    /// Decodes the bytes.
     ///
     /// ```
     /// use recount_message::Base64Source;
@@ -140,14 +140,14 @@ impl Base64Source {
     ///
     /// # Errors
     ///
-    /// When the text is not base64, or not yet complete.
+    /// Fails if the text is not base64 or is incomplete.
     pub fn bytes(&self) -> Result<Vec<u8>, SourceError> {
         STANDARD.decode(&self.data).map_err(|error| SourceError::Base64(error.to_string()))
     }
 }
 
 impl UrlSource {
-    /// A URL, with the media type that its path suggests.
+    /// Creates a source from a URL. The media type is guessed from the file extension.
     ///
     /// ```
     /// use recount_message::UrlSource;
@@ -160,14 +160,14 @@ impl UrlSource {
     ///
     /// # Errors
     ///
-    /// When the URL breaks RFC 3986 or has no scheme.
+    /// Fails if the URL violates RFC 3986 or has no scheme.
     pub fn new(url: impl Into<String>) -> Result<Self, SourceError> {
         let url = url.into();
         check_url(&url).map_err(|reason| SourceError::Url { url: url.clone(), reason })?;
         Ok(Self::unchecked(url.clone(), media_type_of_url(&url)))
     }
 
-    /// The URL of a local file. Nothing is read: that is left to who sends the message.
+    /// Creates a source with the file URL of a local file. The file is not read until the message is sent.
     ///
     /// ```
     /// use recount_message::UrlSource;
@@ -179,7 +179,7 @@ impl UrlSource {
     ///
     /// # Errors
     ///
-    /// When the path cannot be made absolute or is not UTF-8.
+    /// Fails if the path cannot be made absolute or is not UTF-8.
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, SourceError> {
         let path = path.as_ref();
         let fail = |reason: &str| SourceError::Path { path: path.display().to_string(), reason: reason.to_owned() };
@@ -188,7 +188,7 @@ impl UrlSource {
         Self::new(format!("file://{}", percent_encoded_path(text)))
     }
 
-    /// A URL that nobody has checked, such as one that another implementation sent.
+    /// Creates a source from a URL without validation, such as one from another implementation.
     ///
     /// ```
     /// use recount_message::UrlSource;
@@ -200,7 +200,7 @@ impl UrlSource {
         Self { url: url.into(), media_type: media_type.into(), extra: Object::new() }
     }
 
-    /// The media type that a URL's path suggests; `application/octet-stream` where it suggests none.
+    /// Guesses the media type from the file extension of a URL; `application/octet-stream` if it is unknown.
     ///
     /// ```
     /// use recount_message::UrlSource;
@@ -211,7 +211,7 @@ impl UrlSource {
         media_type_of_url(url)
     }
 
-    /// The URL exactly as it was given.
+    /// Returns the URL, not normalised.
     ///
     /// ```
     /// use recount_message::UrlSource;
@@ -224,7 +224,7 @@ impl UrlSource {
         &self.url
     }
 
-    /// The same source with another media type.
+    /// Sets the media type. Consumes the source and returns the changed one.
     ///
     /// ```
     /// use recount_message::UrlSource;
@@ -239,7 +239,7 @@ impl UrlSource {
     }
 }
 
-/// Says what keeps a text from being a URL, if anything does.
+/// Checks that a text is a URL with a scheme.
 pub(crate) fn check_url(url: &str) -> Result<(), String> {
     fluent_uri::Uri::parse(url).map(|_| ()).map_err(|error| error.to_string())
 }
@@ -253,7 +253,7 @@ pub(crate) fn media_type_of_bytes(bytes: &[u8]) -> &'static str {
     infer::get(bytes).map_or(UNKNOWN_MEDIA, |kind| kind.mime_type())
 }
 
-/// Escapes what may not stand in the path of a URL.
+/// Percent-encodes the characters that a URL path cannot contain.
 fn percent_encoded_path(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {
@@ -266,7 +266,7 @@ fn percent_encoded_path(path: &str) -> String {
 }
 
 impl Source {
-    /// The media type, such as `image/png`.
+    /// Returns the media type, such as `image/png`.
     ///
     /// ```
     /// use recount_message::{Source, UrlSource};
@@ -300,11 +300,11 @@ impl Wire<'_> for Source {
         Shape::OneOf(vec![Shape::Record("Base64Source"), Shape::Record("UrlSource")])
     }
 
-    fn decode(raw: Raw<'_>, place: Place<'_>) -> Result<Self, DecodeError> {
+    fn decode(raw: Raw<'_>, context: DecodeContext<'_>) -> Result<Self, DecodeError> {
         let fields = Fields::of(raw)?;
         match &*tag_of(&fields)? {
-            "base64" => Base64Source::from_fields(fields, place).map(Self::Base64),
-            "url" => UrlSource::from_fields(fields, place).map(Self::Url),
+            "base64" => Base64Source::from_fields(fields, context).map(Self::Base64),
+            "url" => UrlSource::from_fields(fields, context).map(Self::Url),
             other => Err(DecodeError::new(
                 DecodeErrorKind::UnknownValue,
                 format!("unknown source {other:?}, expected base64 or url"),

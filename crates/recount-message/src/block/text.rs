@@ -1,4 +1,4 @@
-//! Text, and what the model thought before it.
+//! Text and thinking blocks.
 
 use crate::Object;
 use crate::ids::random_id;
@@ -20,15 +20,15 @@ record! {
         pub text: String,
         /// Id of the block.
         pub id: String = |here| here.owner.to_owned(),
-        /// When the block began.
+        /// The time at which the block started.
         pub created_at: String = |here| here.time.to_owned(),
-        /// When the block was complete.
+        /// The time at which the block was complete; `None` while it is open.
         pub finished_at: Option<String> = |_here| None,
     }
 }
 
 impl TextBlock {
-    /// A text block with a new id.
+    /// Creates a text block with a new id and the current time.
     ///
     /// ```
     /// use recount_message::TextBlock;
@@ -57,7 +57,7 @@ impl TextBlock {
         }
     }
 
-    /// The same block with another id.
+    /// Sets the id. Consumes the block and returns the changed one.
     ///
     /// ```
     /// use recount_message::TextBlock;
@@ -83,7 +83,7 @@ impl From<String> for TextBlock {
 }
 
 record! {
-    /// The model's reasoning. What a provider adds to it, such as a signature, is in `extra`.
+    /// Reasoning of the model. Fields that a provider adds, such as a signature, are in `extra`.
     ///
     /// ```
     /// use recount_message::{Msg, ThinkingBlock};
@@ -97,15 +97,15 @@ record! {
         pub thinking: String,
         /// Id of the block.
         pub id: String = |here| here.owner.to_owned(),
-        /// When the block began.
+        /// The time at which the block started.
         pub created_at: String = |here| here.time.to_owned(),
-        /// When the block was complete.
+        /// The time at which the block was complete; `None` while it is open.
         pub finished_at: Option<String> = |_here| None,
     }
 }
 
 impl ThinkingBlock {
-    /// A thinking block with a new id.
+    /// Creates a thinking block with a new id and the current time.
     ///
     /// ```
     /// use recount_message::ThinkingBlock;
@@ -136,7 +136,7 @@ impl ThinkingBlock {
         }
     }
 
-    /// The same block with another id.
+    /// Sets the id. Consumes the block and returns the changed one.
     ///
     /// ```
     /// use recount_message::{ContentBlock, ThinkingBlock};

@@ -1,16 +1,16 @@
-//! Tool calls, their results, and the rules that let them run.
+//! Tool calls, tool results and permission rules.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Payload;
 use crate::json::record::record;
-use crate::json::wire::words;
+use crate::json::wire::string_enum;
 use crate::time::now_text;
-use crate::{Object, StructuredError, marks};
+use crate::{Object, StructuredError, extensions};
 
-words! {
-    /// Where a tool call stands.
+string_enum! {
+    /// The state of a tool call.
     ///
     /// ```
     /// use recount_message::{ToolCallBlock, ToolCallState};
@@ -20,21 +20,21 @@ words! {
     /// assert!(waits);
     /// ```
     pub enum ToolCallState as "tool call state" {
-        /// Not yet checked.
+        /// Permission is not yet decided.
         Pending = "pending",
-        /// Waits for the user's permission.
+        /// Waits for confirmation by the user.
         Asking = "asking",
-        /// Allowed by the user or a rule, not yet run.
+        /// Allowed by the user or a rule, and not yet executed.
         Allowed = "allowed",
-        /// Handed out, waits for the result.
+        /// Submitted for external execution, waits for the result.
         Submitted = "submitted",
-        /// Over, well or not.
+        /// Finished, successfully or not.
         Finished = "finished",
     }
 }
 
-words! {
-    /// How a tool's execution went.
+string_enum! {
+    /// The outcome of a tool call.
     ///
     /// ```
     /// use recount_message::{ToolResultBlock, ToolResultState};
@@ -43,21 +43,21 @@ words! {
     /// assert_ne!(result.state, ToolResultState::Success);
     /// ```
     pub enum ToolResultState as "tool result state" {
-        /// It worked.
+        /// The tool succeeded.
         Success = "success",
-        /// It failed.
+        /// The tool failed.
         Error = "error",
-        /// It was interrupted.
+        /// The tool was interrupted.
         Interrupted = "interrupted",
-        /// It was not allowed to run.
+        /// The call was denied.
         Denied = "denied",
-        /// It is still running.
+        /// The tool is still running.
         Running = "running",
     }
 }
 
-words! {
-    /// What a permission rule does.
+string_enum! {
+    /// The effect of a permission rule.
     ///
     /// ```
     /// use recount_message::{PermissionBehavior, PermissionRule};
@@ -66,19 +66,19 @@ words! {
     /// assert_eq!(rule.behavior.to_string(), "deny");
     /// ```
     pub enum PermissionBehavior as "behavior" {
-        /// The tool runs.
+        /// The call is allowed.
         Allow = "allow",
-        /// The tool does not run.
+        /// The call is denied.
         Deny = "deny",
-        /// The user is asked.
+        /// The user is asked for confirmation.
         Ask = "ask",
-        /// The rule has no opinion.
+        /// The rule does not decide.
         Passthrough = "passthrough",
     }
 }
 
 record! {
-    /// A rule that lets a tool run, forbids it, or has the user asked.
+    /// A rule that allows or denies calls of a tool, or asks the user.
     ///
     /// ```
     /// use recount_message::{PermissionBehavior, PermissionRule};
@@ -91,19 +91,19 @@ record! {
     /// assert_eq!(all_calls[0].behavior, PermissionBehavior::Ask);
     /// ```
     pub struct PermissionRule {
-        /// The tool that the rule is for.
+        /// Name of the tool.
         pub tool_name: String,
-        /// What the rule matches, in the tool's own language; `null` matches everything.
+        /// The pattern that calls must match, in a syntax of the tool; `null` matches every call.
         pub rule_content: Option<String>,
-        /// What happens to a call that matches.
+        /// The effect on matching calls.
         pub behavior: PermissionBehavior,
-        /// Where the rule comes from, such as `suggested`.
+        /// Origin of the rule, such as `user` or `suggested`.
         pub source: String,
     }
 }
 
 impl PermissionRule {
-    /// A rule for a tool. Nothing for the content matches every call.
+    /// Creates a rule of the user for a tool. `None` as the pattern matches every call.
     ///
     /// ```
     /// use recount_message::{PermissionBehavior, PermissionRule};
@@ -121,7 +121,7 @@ impl PermissionRule {
         }
     }
 
-    /// The same rule from another source, such as `suggested`.
+    /// Sets the origin, such as `suggested`. Consumes the rule and returns the changed one.
     ///
     /// ```
     /// use recount_message::{PermissionBehavior, PermissionRule};
@@ -137,7 +137,7 @@ impl PermissionRule {
 }
 
 record! {
-    /// A tool that the model wants to be called.
+    /// A tool call of the model.
     ///
     /// ```
     /// use recount_message::{Msg, ToolCallBlock};
@@ -150,23 +150,23 @@ record! {
     pub struct ToolCallBlock tagged "tool_call" {
         /// Id of the call.
         pub id: String,
-        /// The tool.
+        /// Name of the tool.
         pub name: String,
-        /// The arguments: JSON text, as the model wrote it.
+        /// The arguments: JSON text as written by the model.
         pub input: String,
-        /// Where the call stands.
+        /// State of the call.
         pub state: ToolCallState = |_here| ToolCallState::Pending,
-        /// Rules that the user may accept along with the call.
+        /// Permission rules that the user may accept together with the call.
         pub suggested_rules: Vec<PermissionRule> = |_here| Vec::new(),
-        /// When the block began.
+        /// The time at which the block started.
         pub created_at: String = |here| here.time.to_owned(),
-        /// When the block was complete.
+        /// The time at which the block was complete; `None` while it is open.
         pub finished_at: Option<String> = |_here| None,
     }
 }
 
 impl ToolCallBlock {
-    /// A call whose arguments are JSON text.
+    /// Creates a pending call with arguments in JSON text, at the current time.
     ///
     /// ```
     /// use recount_message::{ToolCallBlock, ToolCallState};
@@ -204,7 +204,7 @@ impl ToolCallBlock {
         }
     }
 
-    /// A call whose arguments are a Rust value.
+    /// Creates a call and serializes its arguments.
     ///
     /// ```
     /// use recount_message::ToolCallBlock;
@@ -216,7 +216,7 @@ impl ToolCallBlock {
     ///
     /// # Errors
     ///
-    /// When the value cannot be written as JSON.
+    /// Fails if the arguments cannot be serialized as JSON.
     pub fn with_arguments(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -225,7 +225,7 @@ impl ToolCallBlock {
         Ok(Self::new(id, name, serde_json::to_string(arguments)?))
     }
 
-    /// The same call in another state.
+    /// Sets the state. Consumes the call and returns the changed one.
     ///
     /// ```
     /// use recount_message::{ToolCallBlock, ToolCallState};
@@ -238,7 +238,8 @@ impl ToolCallBlock {
         self
     }
 
-    /// The same call without a name, as AgentScope Java has them. Natively the name is empty then, with a mark.
+    /// Removes the name, as in AgentScope Java. In native JSON the name is empty, with an extension. Consumes the call and
+    /// returns the changed one.
     ///
     /// ```
     /// use recount_message::ToolCallBlock;
@@ -248,11 +249,11 @@ impl ToolCallBlock {
     /// ```
     pub fn without_name(mut self) -> Self {
         self.name.clear();
-        marks::mark_absent(&mut self.extra, "name");
+        extensions::mark_absent(&mut self.extra, "name");
         self
     }
 
-    /// Whether the tool is named.
+    /// Returns whether the block has the name of the tool.
     ///
     /// ```
     /// use recount_message::ToolCallBlock;
@@ -262,10 +263,10 @@ impl ToolCallBlock {
     /// assert!(!call.without_name().has_name());
     /// ```
     pub fn has_name(&self) -> bool {
-        !marks::is_absent(&self.extra, "name")
+        !extensions::is_absent(&self.extra, "name")
     }
 
-    /// The arguments as a Rust type. An empty text means no arguments.
+    /// Deserializes the arguments. Empty text is an empty object.
     ///
     /// ```
     /// use recount_message::ToolCallBlock;
@@ -281,13 +282,13 @@ impl ToolCallBlock {
     ///
     /// # Errors
     ///
-    /// When the text is not JSON or does not fit the type; the error names the place.
+    /// Fails if the text is not JSON or does not match the type. The error names the path.
     pub fn arguments<T: DeserializeOwned>(&self) -> Result<T, StructuredError> {
         let input = self.input.trim();
         StructuredError::decode(if input.is_empty() { "{}" } else { input })
     }
 
-    /// What the tool answered, as the result of this call.
+    /// Creates the successful result of this call.
     ///
     /// ```
     /// use recount_message::ToolCallBlock;
@@ -300,7 +301,7 @@ impl ToolCallBlock {
         ToolResultBlock::success(&self.id, &self.name, output)
     }
 
-    /// What went wrong, as the result of this call.
+    /// Creates the failed result of this call.
     ///
     /// ```
     /// use recount_message::{ToolCallBlock, ToolResultState};
@@ -315,7 +316,7 @@ impl ToolCallBlock {
 }
 
 record! {
-    /// What a tool answered. Its id is that of the call.
+    /// The result of a tool call. It has the id of the call.
     ///
     /// ```
     /// use recount_message::{Msg, ToolResultBlock, ToolResultState};
@@ -328,25 +329,25 @@ record! {
     /// assert_eq!(failed.count(), 1);
     /// ```
     pub struct ToolResultBlock tagged "tool_result" {
-        /// Id of the call that this answers.
+        /// Id of the tool call.
         pub id: String,
-        /// The tool.
+        /// Name of the tool.
         pub name: String,
-        /// The answer: a string, or blocks of text and data.
+        /// The output: a string, or blocks of text and data.
         pub output: Payload,
-        /// How the execution went.
+        /// Outcome of the call.
         pub state: ToolResultState = |_here| ToolResultState::Running,
-        /// What the tool says beside its answer.
+        /// Metadata of the tool.
         pub metadata: Object = |_here| Object::new(),
-        /// When the block began.
+        /// The time at which the block started.
         pub created_at: String = |here| here.time.to_owned(),
-        /// When the block was complete.
+        /// The time at which the block was complete; `None` while it is open.
         pub finished_at: Option<String> = |_here| None,
     }
 }
 
 impl ToolResultBlock {
-    /// A result in any state.
+    /// Creates a result at the current time. It is complete unless the state is running.
     ///
     /// ```
     /// use recount_message::{ToolResultBlock, ToolResultState};
@@ -397,7 +398,7 @@ impl ToolResultBlock {
         }
     }
 
-    /// A tool that worked.
+    /// Creates the result of a successful call.
     ///
     /// ```
     /// use recount_message::{ToolResultBlock, ToolResultState};
@@ -410,7 +411,7 @@ impl ToolResultBlock {
         Self::new(id, name, output, ToolResultState::Success)
     }
 
-    /// A tool that failed.
+    /// Creates the result of a failed call.
     ///
     /// ```
     /// use recount_message::{ToolResultBlock, ToolResultState};
@@ -422,7 +423,8 @@ impl ToolResultBlock {
         Self::new(id, name, message.into(), ToolResultState::Error)
     }
 
-    /// The same result without a name, as AgentScope Java has them. Natively the name is empty then, with a mark.
+    /// Removes the name, as in AgentScope Java. In native JSON the name is empty, with an extension. Consumes the result and
+    /// returns the changed one.
     ///
     /// ```
     /// use recount_message::ToolResultBlock;
@@ -432,11 +434,11 @@ impl ToolResultBlock {
     /// ```
     pub fn without_name(mut self) -> Self {
         self.name.clear();
-        marks::mark_absent(&mut self.extra, "name");
+        extensions::mark_absent(&mut self.extra, "name");
         self
     }
 
-    /// Whether the tool is named.
+    /// Returns whether the block has the name of the tool.
     ///
     /// ```
     /// use recount_message::ToolResultBlock;
@@ -444,10 +446,10 @@ impl ToolResultBlock {
     /// assert!(ToolResultBlock::success("c1", "search", "3 hits").has_name());
     /// ```
     pub fn has_name(&self) -> bool {
-        !marks::is_absent(&self.extra, "name")
+        !extensions::is_absent(&self.extra, "name")
     }
 
-    /// The same result with something that the tool says beside its answer.
+    /// Sets the metadata. Consumes the result and returns the changed one.
     ///
     /// ```
     /// use recount_message::ToolResultBlock;

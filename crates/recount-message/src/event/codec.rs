@@ -1,4 +1,4 @@
-//! The native JSON of an event.
+//! The native JSON encoding of events.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ use super::{Event, EventKind};
 use crate::json::fields::Fields;
 use crate::json::scan::Scanner;
 use crate::json::value::serialize_text;
-use crate::json::wire::{Place, Wire};
+use crate::json::wire::{DecodeContext, Wire};
 use crate::json::write;
 use crate::{DecodeError, DecodeErrorKind, Object};
 
 impl<'a> Event<'a> {
-    /// Reads an event in native JSON. What can be borrowed from the text is.
+    /// Parses an event in native JSON. Strings without escapes are borrowed from the text.
     ///
     /// ```
     /// use recount_message::Event;
@@ -28,8 +28,8 @@ impl<'a> Event<'a> {
     ///
     /// # Errors
     ///
-    /// When the text is not JSON, or a field is missing or wrong; the error names the field. A type that is not known
-    /// is no error: see [`EventKind::Unknown`].
+    /// Fails if the text is not JSON, or if a field is missing or invalid. The error names the field. An unknown type is not
+    /// an error: see [`EventKind::Unknown`].
     #[inline]
     pub fn from_json(text: &'a str) -> Result<Self, DecodeError> {
         match Self::from_canonical(text) {
@@ -38,8 +38,8 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// Reads an event whose fields stand in the native order, as all that was written by a peer do. Any other event, and
-    /// any that is wrong, is none; the other way to read it then says what is wrong.
+    /// Parses an event whose fields are in the native order, which all known producers use. Returns `None` for any other or
+    /// invalid event; [`from_any_order`](Self::from_any_order) then returns the error.
     #[inline]
     fn from_canonical(text: &'a str) -> Option<Self> {
         let scanner = &mut Scanner::new(text);
@@ -52,9 +52,9 @@ impl<'a> Event<'a> {
             return None;
         }
         let created_at = scanner.text().ok()?;
-        // TypeScript leaves it out where there is none.
+        // TypeScript omits empty metadata.
         let metadata = match scanner.skip_key(",\"metadata\":") {
-            true => Object::next(scanner, Place::default()).ok()?,
+            true => Object::next(scanner, DecodeContext::default()).ok()?,
             false => Object::new(),
         };
         if !scanner.skip_key(",\"type\":") {
@@ -63,7 +63,7 @@ impl<'a> Event<'a> {
         let type_name = scanner.text().ok()?;
         let head = Head { id, created_at, metadata };
         match &*type_name {
-            // What it holds takes its ids from a field that has not been read yet.
+            // Missing ids in the hint are derived from a field that follows later.
             "HINT_BLOCK" => None,
             "DATA_BLOCK_DELTA" | "TOOL_RESULT_DATA_DELTA" => EventKind::from_canonical(&type_name, head, scanner)
                 .filter(|event| check_one_source(&event.kind).is_ok()),
@@ -71,27 +71,31 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// Reads an event whose fields may stand in any order, with any others between them.
+    /// Parses an event with its fields in any order, and with unknown fields between them.
     fn from_any_order(text: &'a str) -> Result<Self, DecodeError> {
         let mut fields = Fields::default();
         fields.scan_document(text)?;
-        let nowhere = Place::default();
-        let id = fields.read("id", nowhere)?.unwrap_or_default();
-        let created_at: Cow<'a, str> = fields.read("created_at", nowhere)?.unwrap_or_default();
-        let metadata = fields.read("metadata", nowhere)?.unwrap_or_default();
-        let type_name: Cow<'a, str> = fields.require("type", nowhere)?;
+        let context = DecodeContext::default();
+        let id = fields.read("id", context)?.unwrap_or_default();
+        let created_at: Cow<'a, str> = fields.read("created_at", context)?.unwrap_or_default();
+        let metadata = fields.read("metadata", context)?.unwrap_or_default();
+        let type_name: Cow<'a, str> = fields.require("type", context)?;
         let hint_id = match &*type_name {
             "HINT_BLOCK" => fields.peek("block_id").and_then(|raw| raw.to_str().ok()).unwrap_or_default(),
             _ => Cow::Borrowed(""),
         };
-        let place =
-            Place { owner: &hint_id, time: &created_at, holds_message: type_name == "CUSTOM", ..Place::default() };
-        let kind = EventKind::from_fields(type_name, &mut fields, place)?;
+        let context = DecodeContext {
+            owner: &hint_id,
+            time: &created_at,
+            holds_message: type_name == "CUSTOM",
+            ..DecodeContext::default()
+        };
+        let kind = EventKind::from_fields(type_name, &mut fields, context)?;
         check_one_source(&kind)?;
         Ok(Self { id, created_at, metadata, kind, extra: fields.rest()? })
     }
 
-    /// Reads an event from bytes that should be UTF-8.
+    /// Parses an event from UTF-8 bytes.
     ///
     /// ```
     /// use recount_message::{DecodeErrorKind, Event};
@@ -104,14 +108,14 @@ impl<'a> Event<'a> {
     ///
     /// # Errors
     ///
-    /// As [`from_json`](Self::from_json), and when the bytes are not UTF-8.
+    /// Fails like [`from_json`](Self::from_json), and if the bytes are not UTF-8.
     pub fn from_slice(bytes: &'a [u8]) -> Result<Self, DecodeError> {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| DecodeError::new(DecodeErrorKind::Encoding, format!("not UTF-8: {error}")))?;
         Self::from_json(text)
     }
 
-    /// Writes the event in native JSON, on one line.
+    /// Encodes the event as native JSON on one line.
     ///
     /// ```
     /// use recount_message::{Event, UserInterruptEvent};
@@ -128,7 +132,7 @@ impl<'a> Event<'a> {
         out
     }
 
-    /// Appends the event in native JSON to a text.
+    /// Appends the event as native JSON to `out`.
     ///
     /// ```
     /// use recount_message::{Event, UserInterruptEvent};
@@ -156,7 +160,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// What every event begins with.
+/// The fields that every event starts with.
 pub(super) struct Head<'a> {
     pub(super) id: Cow<'a, str>,
     pub(super) created_at: Cow<'a, str>,
@@ -165,12 +169,12 @@ pub(super) struct Head<'a> {
 
 impl Head<'_> {
     #[inline]
-    pub(super) fn place(&self, type_name: &str) -> Place<'_> {
-        Place { time: &self.created_at, holds_message: type_name == "CUSTOM", ..Place::default() }
+    pub(super) fn context(&self, type_name: &str) -> DecodeContext<'_> {
+        DecodeContext { time: &self.created_at, holds_message: type_name == "CUSTOM", ..DecodeContext::default() }
     }
 }
 
-/// Data comes either as bytes or as a URL, never as both and never as neither.
+/// Checks that data deltas have either bytes or a URL.
 #[inline]
 fn check_one_source(kind: &EventKind<'_>) -> Result<(), DecodeError> {
     let (data, url) = match kind {
@@ -189,14 +193,14 @@ fn check_one_source(kind: &EventKind<'_>) -> Result<(), DecodeError> {
 }
 
 impl Serialize for Event<'_> {
-    /// Writes native JSON. Only `serde_json` can be the format.
+    /// Writes native JSON. The format must be `serde_json`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serialize_text(self.to_json(), serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Event<'static> {
-    /// Reads native JSON. Only `serde_json` can be the format.
+    /// Parses native JSON. The format must be `serde_json`.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Box::<RawValue>::deserialize(deserializer)?;
         Event::from_json(text.get()).map(Event::into_owned).map_err(serde::de::Error::custom)

@@ -1,53 +1,53 @@
-//! The CUSTOM events that are Recount's own.
+//! The CUSTOM events that Recount defines.
 
 use std::borrow::Cow;
 
 use super::{CustomEvent, EventKind};
 use crate::block::ContentBlock;
-use crate::json::wire::{Place, Wire, words};
+use crate::json::wire::{DecodeContext, Wire, string_enum};
 use crate::{DecodeError, Json, Msg, Object, ToolCallState};
 
-words! {
-    /// The names of Recount's own CUSTOM events. Three of them say something about a message, the others are only told.
+string_enum! {
+    /// The names of Recount's own CUSTOM events. The first three change a message, the others are signals.
     ///
     /// ```
     /// use recount_message::{CustomEvent, CustomName};
     ///
     /// let event = CustomEvent::signal(CustomName::Retry.as_str(), [("attempt", 2)]);
     /// assert_eq!(event.name, "recount.retry");
-    /// assert_eq!(event.own_name(), Some(CustomName::Retry));
+    /// assert_eq!(event.recount_name(), Some(CustomName::Retry));
     /// ```
     pub enum CustomName as "signal" {
-        /// A message that nobody streamed: a user's, a system's, an imported one. The value is the message.
+        /// A complete message that was not streamed, such as a user's or an imported one. The value is the message.
         Message = "recount.message",
-        /// A whole block that no start, delta and end can carry: `{reply_id, block}`.
+        /// A complete block without start, delta and end events: `{reply_id, block}`.
         Block = "recount.block",
-        /// A step of a tool call that no other event says, such as allowed by a rule: `{reply_id, tool_call_id, state}`.
+        /// A state change of a tool call without its own event, such as a call that a rule allows: `{reply_id, tool_call_id, state}`.
         Call = "recount.call",
-        /// A reply waits: `{reply_id, calls, expires_at}`.
+        /// A reply waits for input: `{reply_id, calls, expires_at}`.
         Waiting = "recount.waiting",
-        /// A model call is made again: `{attempt, model, class}`.
+        /// A model call is retried: `{attempt, model, class}`.
         Retry = "recount.retry",
-        /// Another model takes over: `{from, to}`.
+        /// A fallback model is used: `{from, to}`.
         Fallback = "recount.fallback",
-        /// A tool result was shortened for the model.
+        /// A tool result was truncated for the model.
         Truncated = "recount.truncated",
-        /// Something was put aside for the model.
+        /// Content was offloaded to reduce the context of the model.
         Offloaded = "recount.offloaded",
-        /// The conversation was summarised for the model.
+        /// The conversation was compressed for the model.
         Compressed = "recount.compressed",
         /// The permission rules have changed.
         Permissions = "recount.permissions",
-        /// An agent has joined or left: `{name, joined}`.
+        /// An agent joined or left the session: `{name, joined}`.
         Agent = "recount.agent",
-        /// Somebody asks the reply to stop.
+        /// A request to stop the reply.
         RequestStop = "recount.request_stop",
-        /// Another process has taken the session over.
+        /// Another process has taken over the session.
         TakenOver = "recount.taken_over",
     }
 }
 
-/// What a folded CUSTOM event says.
+/// The parsed value of a CUSTOM event that changes a message.
 #[derive(Debug)]
 pub(crate) enum Folded {
     Message(Box<Msg>),
@@ -60,7 +60,7 @@ impl CustomEvent<'static> {
         Self { reply_id: None, name: Cow::Borrowed(name.as_str()), value }
     }
 
-    /// A message that nobody streamed.
+    /// Creates the event for a complete message that was not streamed.
     ///
     /// ```
     /// use recount_message::{CustomEvent, Event, Fold, Msg};
@@ -75,14 +75,14 @@ impl CustomEvent<'static> {
         Self::named(CustomName::Message, text.to_object().unwrap_or_default())
     }
 
-    /// A whole block of a reply.
+    /// Creates the event for a complete block of a reply.
     ///
     /// ```
     /// use recount_message::{ContentBlock, CustomEvent, Event, Msg, UnknownBlock};
     ///
     /// let poll = ContentBlock::from(UnknownBlock::new([("type", "poll"), ("id", "p1")]));
     /// let mut reply = Msg::assistant("Friday", []).with_id("r1");
-    /// let _ = reply.append_event(&Event::new(CustomEvent::block("r1", &poll)));
+    /// reply.append_event(&Event::new(CustomEvent::block("r1", &poll)));
     /// assert_eq!(reply.content(), [poll]);
     /// ```
     pub fn block(reply_id: impl Into<String>, block: &ContentBlock) -> Self {
@@ -93,13 +93,13 @@ impl CustomEvent<'static> {
         Self::named(CustomName::Block, value)
     }
 
-    /// A step of a tool call.
+    /// Creates the event for a state change of a tool call.
     ///
     /// ```
     /// use recount_message::{CustomEvent, Event, Msg, ToolCallBlock, ToolCallState};
     ///
     /// let mut reply = Msg::assistant("Friday", ToolCallBlock::new("c1", "shell", "{}")).with_id("r1");
-    /// let _ = reply.append_event(&Event::new(CustomEvent::call("r1", "c1", ToolCallState::Allowed)));
+    /// reply.append_event(&Event::new(CustomEvent::call("r1", "c1", ToolCallState::Allowed)));
     /// assert_eq!(reply.call("c1").unwrap().state, ToolCallState::Allowed);
     /// ```
     pub fn call(reply_id: impl Into<String>, tool_call_id: impl Into<String>, state: ToolCallState) -> Self {
@@ -111,7 +111,7 @@ impl CustomEvent<'static> {
         Self::named(CustomName::Call, value)
     }
 
-    /// A signal that is told and not folded.
+    /// Creates a signal. It changes no message.
     ///
     /// ```
     /// use recount_message::{CustomEvent, Event, Fold, Outcome};
@@ -125,32 +125,33 @@ impl CustomEvent<'static> {
 }
 
 impl CustomEvent<'_> {
-    /// Which of Recount's own events this is.
+    /// Returns the name if this is one of Recount's own events.
     ///
     /// ```
     /// use recount_message::{CustomEvent, CustomName, Msg};
     ///
-    /// assert_eq!(CustomEvent::message(&Msg::user("Alice", "Hello")).own_name(), Some(CustomName::Message));
-    /// assert_eq!(CustomEvent::signal("progress", [("done", 3)]).own_name(), None);
+    /// assert_eq!(CustomEvent::message(&Msg::user("Alice", "Hello")).recount_name(), Some(CustomName::Message));
+    /// assert_eq!(CustomEvent::signal("progress", [("done", 3)]).recount_name(), None);
     /// ```
-    pub fn own_name(&self) -> Option<CustomName> {
-        CustomName::from_word(&self.name)
+    pub fn recount_name(&self) -> Option<CustomName> {
+        CustomName::from_name(&self.name)
     }
 
-    /// What the event says about a message, if it says anything about one.
+    /// Parses the change to a message; `None` if the event is a signal.
     pub(crate) fn folded(&self) -> Result<Option<Folded>, DecodeError> {
-        let folded = match self.own_name() {
+        let folded = match self.recount_name() {
             Some(CustomName::Message) => Msg::from_json(&self.value.to_json()).map(Box::new).map(Folded::Message),
             Some(CustomName::Block) => self.text("reply_id").and_then(|reply_id| {
                 let raw = self.part("block")?.raw();
-                let place = Place { owner: &reply_id, ..Place::default() };
-                let block = ContentBlock::decode(raw, place).map_err(|error| error.within("block"))?;
+                let context = DecodeContext { owner: &reply_id, ..DecodeContext::default() };
+                let block = ContentBlock::decode(raw, context).map_err(|error| error.within("block"))?;
                 Ok(Folded::Block { reply_id, block })
             }),
             Some(CustomName::Call) => self.text("reply_id").and_then(|reply_id| {
                 let tool_call_id = self.text("tool_call_id")?;
                 let raw = self.part("state")?.raw();
-                let state = ToolCallState::decode(raw, Place::default()).map_err(|error| error.within("state"))?;
+                let state =
+                    ToolCallState::decode(raw, DecodeContext::default()).map_err(|error| error.within("state"))?;
                 Ok(Folded::Call { reply_id, tool_call_id, state })
             }),
             Some(
@@ -175,23 +176,23 @@ impl CustomEvent<'_> {
     }
 
     fn text(&self, key: &str) -> Result<String, DecodeError> {
-        String::decode(self.part(key)?.raw(), Place::default()).map_err(|error| error.within(key))
+        String::decode(self.part(key)?.raw(), DecodeContext::default()).map_err(|error| error.within(key))
     }
 }
 
 impl EventKind<'_> {
-    /// Which of Recount's own CUSTOM events this is.
+    /// Returns the name if this is one of Recount's own CUSTOM events.
     ///
     /// ```
     /// use recount_message::{CustomEvent, CustomName, Event, Object, UserInterruptEvent};
     ///
     /// let takeover = Event::new(CustomEvent::signal("recount.taken_over", Object::new()));
-    /// assert_eq!(takeover.kind.own_name(), Some(CustomName::TakenOver));
-    /// assert_eq!(Event::new(UserInterruptEvent::new("r1")).kind.own_name(), None);
+    /// assert_eq!(takeover.kind.recount_name(), Some(CustomName::TakenOver));
+    /// assert_eq!(Event::new(UserInterruptEvent::new("r1")).kind.recount_name(), None);
     /// ```
-    pub fn own_name(&self) -> Option<CustomName> {
+    pub fn recount_name(&self) -> Option<CustomName> {
         match self {
-            Self::Custom(custom) => custom.own_name(),
+            Self::Custom(custom) => custom.recount_name(),
             _ => None,
         }
     }

@@ -1,11 +1,11 @@
-//! The declaration of events: their structs, how they are read and written, and their description, from one list.
+//! The macro that declares events: structs, parser, encoder and schema from one list.
 
 use std::borrow::Cow;
 
 use crate::block::{Payload, ToolCallBlock, ToolResultBlock};
 use crate::{ConfirmResult, ErrorInfo, FinishedReason, ModelFinishedReason, Object, ToolResultState};
 
-/// Makes a field independent of the text that it was read from.
+/// Converts a field to one that borrows nothing.
 pub(crate) trait IntoOwned {
     type Owned;
     fn into_owned(self) -> Self::Owned;
@@ -55,13 +55,13 @@ owned_already!(
 ///
 /// ```text
 /// events! {
-///     /// What it says.
+///     /// Description of the event.
 ///     Name(NameEvent) = "TYPE" {
-///         /// A field that must be there.
+///         /// A required field.
 ///         field: Type,
-///         /// A field that may be missing.
+///         /// An optional field.
 ///         other: Type = default expression,
-///         /// A field that may be missing, and is not written then.
+///         /// An optional field that is not written if it is `None`.
 ///         third: Option<Type> = None => omitted,
 ///     } example "the fields of one in JSON"
 /// }
@@ -92,17 +92,17 @@ macro_rules! events {
             }
 
             impl<'a> $struct<'a> {
-                fn from_fields(fields: &mut Fields<'a>, place: Place<'_>) -> Result<Self, DecodeError> {
+                fn from_fields(fields: &mut Fields<'a>, context: DecodeContext<'_>) -> Result<Self, DecodeError> {
                     Ok(Self {
-                        $( $field: read_field!(fields, place, $field $(, $default)?), )*
+                        $( $field: read_field!(fields, context, $field $(, $default)?), )*
                     })
                 }
 
-                /// Reads the rest of an event, and puts the event together in one go: to move it costs a good part of
-                /// what it costs to read it.
+                /// Parses the rest of an event and constructs the event in place: moving it would cost a good part of
+                /// the time that parsing takes.
                 fn from_canonical(head: Head<'a>, scanner: &mut Scanner<'a>) -> Option<Event<'a>> {
-                    let place = head.place($type_name);
-                    $( let $field: $type = next_field!(scanner, place, $field $(, $default)?); )*
+                    let context = head.context($type_name);
+                    $( let $field: $type = next_field!(scanner, context, $field $(, $default)?); )*
                     if !scanner.skip_end() {
                         return None;
                     }
@@ -127,7 +127,7 @@ macro_rules! events {
             }
         )+
 
-        /// What an event says, by its type.
+        /// The type of an event, with its own fields.
         ///
         /// ```
         /// use recount_message::{Event, EventKind};
@@ -145,12 +145,12 @@ macro_rules! events {
         #[non_exhaustive]
         pub enum EventKind<'a> {
             $( $(#[doc = $doc])+ $name($struct<'a>), )+
-            /// An event of a type that this version does not know. Its fields are the event's `extra`.
+            /// An event of an undeclared type. Its fields are in `extra` of the event.
             Unknown(UnknownEvent<'a>),
         }
 
-        words! {
-            /// The type of an event.
+        string_enum! {
+            /// The type of an event, without its fields.
             ///
             /// ```
             /// use recount_message::EventType;
@@ -168,15 +168,15 @@ macro_rules! events {
             pub(super) fn from_fields(
                 type_name: Cow<'a, str>,
                 fields: &mut Fields<'a>,
-                place: Place<'_>,
+                context: DecodeContext<'_>,
             ) -> Result<Self, DecodeError> {
                 match &*type_name {
-                    $( $type_name => $struct::from_fields(fields, place).map(Self::$name), )+
+                    $( $type_name => $struct::from_fields(fields, context).map(Self::$name), )+
                     _ => Ok(Self::Unknown(UnknownEvent { type_name })),
                 }
             }
 
-            /// Reads the rest of an event whose fields stand in the order of their declaration.
+            /// Parses the rest of an event whose fields are in the order of their declaration.
             #[inline]
             pub(super) fn from_canonical(
                 type_name: &str,
@@ -196,7 +196,7 @@ macro_rules! events {
                 }
             }
 
-            /// Whether a key is one of the type's own fields.
+            /// Returns whether a key is a declared field of this type.
             pub(super) fn declares(&self, key: &str) -> bool {
                 match self {
                     $( Self::$name(_) => [$(stringify!($field)),*].contains(&key), )+
@@ -204,7 +204,7 @@ macro_rules! events {
                 }
             }
 
-            /// The same, independent of the text that it was read from.
+            /// Converts the kind to one that borrows nothing.
             ///
             /// ```
             /// use recount_message::{Event, EventKind};
@@ -224,7 +224,7 @@ macro_rules! events {
                 }
             }
 
-            /// The event's type; nothing where this version does not know it.
+            /// Returns the type of the event; `None` if this version does not declare it.
             ///
             /// ```
             /// use recount_message::{EventKind, EventType, UserInterruptEvent};
@@ -239,7 +239,7 @@ macro_rules! events {
                 }
             }
 
-            /// What `type` says in JSON.
+            /// Returns the value of `type` in JSON.
             ///
             /// ```
             /// use recount_message::{EventKind, ExternalExecutionResultEvent};
@@ -255,7 +255,7 @@ macro_rules! events {
             }
         }
 
-        /// The declared events and what they mean.
+        /// Returns the schema of all declared events.
         #[allow(clippy::extra_unused_lifetimes, reason = "the declared types name it")]
         pub(crate) fn records<'a>() -> Vec<Record> {
             vec![$(
@@ -278,7 +278,7 @@ macro_rules! events {
     };
 }
 
-/// A whole event, from its type and its own fields.
+/// The JSON of an event, from its type and its own fields.
 macro_rules! example {
     ($type_name:literal, $fields:literal) => {
         concat!(
@@ -292,29 +292,29 @@ macro_rules! example {
 }
 
 macro_rules! read_field {
-    ($fields:ident, $place:ident, $field:ident) => {
-        $fields.require(stringify!($field), $place)?
+    ($fields:ident, $context:ident, $field:ident) => {
+        $fields.require(stringify!($field), $context)?
     };
-    ($fields:ident, $place:ident, $field:ident, $default:expr) => {
-        match $fields.read(stringify!($field), $place)? {
+    ($fields:ident, $context:ident, $field:ident, $default:expr) => {
+        match $fields.read(stringify!($field), $context)? {
             Some(value) => value,
             None => $default,
         }
     };
 }
 
-/// Reads a field if it is the next one.
+/// Parses a field if it is the next one, and uses its default otherwise.
 macro_rules! next_field {
-    ($scanner:ident, $place:ident, $field:ident) => {
+    ($scanner:ident, $context:ident, $field:ident) => {
         if $scanner.skip_key(concat!(",\"", stringify!($field), "\":")) {
-            Wire::next($scanner, $place).ok()?
+            Wire::next($scanner, $context).ok()?
         } else {
             return None;
         }
     };
-    ($scanner:ident, $place:ident, $field:ident, $default:expr) => {
+    ($scanner:ident, $context:ident, $field:ident, $default:expr) => {
         if $scanner.skip_key(concat!(",\"", stringify!($field), "\":")) {
-            Wire::next($scanner, $place).ok()?
+            Wire::next($scanner, $context).ok()?
         } else {
             $default
         }

@@ -1,4 +1,4 @@
-//! The events, each declared once.
+//! The declarations of all events.
 
 use std::borrow::Cow;
 
@@ -9,24 +9,24 @@ use crate::block::{Payload, PermissionRule, ToolCallBlock, ToolResultBlock, Tool
 use crate::json::fields::Fields;
 use crate::json::record::{has_default, record};
 use crate::json::scan::Scanner;
-use crate::json::wire::{Place, Wire, words};
+use crate::json::wire::{DecodeContext, Wire, string_enum};
 use crate::msg::{ErrorInfo, FinishedReason};
 use crate::{DecodeError, Field, Object, Record};
 
 events! {
-    /// An agent begins a reply.
+    /// The start of a reply.
     ReplyStart(ReplyStartEvent) = "REPLY_START" {
         /// Id of the producer's session.
         session_id: Cow<'a, str>,
         /// Id of the reply, and of the message that it becomes.
         reply_id: Cow<'a, str>,
-        /// The agent's name.
+        /// Name of the agent.
         name: Cow<'a, str>,
-        /// The agent's role. The message is an assistant's, whatever this says.
+        /// Role of the agent. The message always has the role assistant.
         role: Cow<'a, str> = Cow::Borrowed("assistant"),
     } example r#""session_id":"s1","reply_id":"r1","name":"Friday","role":"assistant""#
 
-    /// The reply is over. What is still open ends with it.
+    /// The end of a reply. Open blocks end with it.
     ReplyEnd(ReplyEndEvent) = "REPLY_END" {
         /// Id of the producer's session.
         session_id: Cow<'a, str>,
@@ -34,35 +34,35 @@ events! {
         reply_id: Cow<'a, str>,
         /// Why the reply ended.
         finished_reason: FinishedReason = FinishedReason::Completed,
-        /// What went wrong, where something did.
+        /// The error that ended the reply.
         error: Option<ErrorInfo> = None,
     } example r#""session_id":"s1","reply_id":"r1","finished_reason":"completed","error":null"#
 
-    /// A model is called.
+    /// The start of a model call.
     ModelCallStart(ModelCallStartEvent) = "MODEL_CALL_START" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
-        /// The model.
+        /// Name of the model.
         model_name: Cow<'a, str>,
     } example r#""reply_id":"r1","model_name":"some-model""#
 
-    /// The model has answered. Its tokens are added to the message's.
+    /// The end of a model call. Its tokens are added to the usage of the message.
     ModelCallEnd(ModelCallEndEvent) = "MODEL_CALL_END" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
-        /// Tokens read.
+        /// Number of input tokens.
         input_tokens: u64,
-        /// Tokens written.
+        /// Number of output tokens.
         output_tokens: u64,
-        /// Tokens read from the prompt cache.
+        /// Number of input tokens read from the prompt cache.
         cache_input_tokens: u64 = 0,
-        /// Tokens written to the prompt cache.
+        /// Number of input tokens written to the prompt cache.
         cache_creation_input_tokens: u64 = 0,
         /// Why the call ended.
         finished_reason: ModelFinishedReason = ModelFinishedReason::Completed,
     } example r#""reply_id":"r1","input_tokens":120,"output_tokens":18,"cache_input_tokens":0,"cache_creation_input_tokens":0,"finished_reason":"completed""#
 
-    /// A text block begins.
+    /// The start of a text block.
     TextBlockStart(TextBlockStartEvent) = "TEXT_BLOCK_START" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
@@ -70,27 +70,27 @@ events! {
         block_id: Cow<'a, str>,
     } example r#""reply_id":"r1","block_id":"b1""#
 
-    /// More text.
+    /// Text to append to a text block.
     TextBlockDelta(TextBlockDeltaEvent) = "TEXT_BLOCK_DELTA" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
         /// Id of the block.
         block_id: Cow<'a, str>,
-        /// What is appended.
+        /// The text to append.
         delta: Cow<'a, str>,
     } example r#""reply_id":"r1","block_id":"b1","delta":"Hello""#
 
-    /// The text block is complete.
+    /// The end of a text block.
     TextBlockEnd(TextBlockEndEvent) = "TEXT_BLOCK_END" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
         /// Id of the block.
         block_id: Cow<'a, str>,
-        /// The whole text, where it is not what the deltas make.
+        /// The full text, if it differs from the concatenated deltas.
         text: Option<Cow<'a, str>> = None,
     } example r#""reply_id":"r1","block_id":"b1","text":null"#
 
-    /// A thinking block begins.
+    /// The start of a thinking block.
     ThinkingBlockStart(ThinkingBlockStartEvent) = "THINKING_BLOCK_START" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
@@ -98,17 +98,17 @@ events! {
         block_id: Cow<'a, str>,
     } example r#""reply_id":"r1","block_id":"b1""#
 
-    /// More thinking.
+    /// Text to append to a thinking block.
     ThinkingBlockDelta(ThinkingBlockDeltaEvent) = "THINKING_BLOCK_DELTA" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
         /// Id of the block.
         block_id: Cow<'a, str>,
-        /// What is appended.
+        /// The text to append.
         delta: Cow<'a, str>,
     } example r#""reply_id":"r1","block_id":"b1","delta":"First, ""#
 
-    /// The thinking block is complete.
+    /// The end of a thinking block.
     ThinkingBlockEnd(ThinkingBlockEndEvent) = "THINKING_BLOCK_END" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
@@ -116,7 +116,7 @@ events! {
         block_id: Cow<'a, str>,
     } example r#""reply_id":"r1","block_id":"b1""#
 
-    /// A data block begins.
+    /// The start of a data block.
     DataBlockStart(DataBlockStartEvent) = "DATA_BLOCK_START" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
@@ -124,25 +124,25 @@ events! {
         block_id: Cow<'a, str>,
         /// The media type, such as `image/png`.
         media_type: Cow<'a, str>,
-        /// What the data is called.
+        /// Name of the data, such as a file name.
         name: Option<Cow<'a, str>> = None,
     } example r#""reply_id":"r1","block_id":"b1","media_type":"image/png","name":"chart.png""#
 
-    /// More data, or where it is. Exactly one of `data` and `url` is there.
+    /// Bytes to append to a data block, or its URL. Exactly one of `data` and `url` is set.
     DataBlockDelta(DataBlockDeltaEvent) = "DATA_BLOCK_DELTA" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
         /// Id of the block.
         block_id: Cow<'a, str>,
-        /// The media type. The one of the start stands, unless a `url` comes.
+        /// The media type. It replaces the one of the start only together with a `url`.
         media_type: Cow<'a, str>,
-        /// Base64, cut anywhere.
+        /// Base64 to append, split at any character.
         data: Option<Cow<'a, str>> = None,
-        /// Where the data is; it replaces what came before.
+        /// URL of the data. It replaces earlier bytes.
         url: Option<Cow<'a, str>> = None,
     } example r#""reply_id":"r1","block_id":"b1","media_type":"image/png","data":"iVBORw0K","url":null"#
 
-    /// The data block is complete.
+    /// The end of a data block.
     DataBlockEnd(DataBlockEndEvent) = "DATA_BLOCK_END" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
@@ -150,39 +150,39 @@ events! {
         block_id: Cow<'a, str>,
     } example r#""reply_id":"r1","block_id":"b1""#
 
-    /// Something is said to the model from outside, all at once.
+    /// A complete hint block: input to the model from outside the conversation.
     HintBlock(HintBlockEvent) = "HINT_BLOCK" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
         /// Id of the block.
         block_id: Cow<'a, str>,
-        /// Who says it; may be a small JSON object with `label` and `sublabel`.
+        /// Sender of the hint: a name, or a JSON object with `label` and `sublabel`.
         source: Option<Cow<'a, str>> = None,
-        /// What is said.
+        /// Content of the hint.
         hint: Payload,
     } example r#""reply_id":"r1","block_id":"b1","source":"calendar","hint":"The meeting begins in ten minutes.""#
 
-    /// The model begins a tool call.
+    /// The start of a tool call.
     ToolCallStart(ToolCallStartEvent) = "TOOL_CALL_START" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
         /// Id of the call.
         tool_call_id: Cow<'a, str>,
-        /// The tool.
+        /// Name of the tool.
         tool_call_name: Cow<'a, str>,
     } example r#""reply_id":"r1","tool_call_id":"c1","tool_call_name":"get_weather""#
 
-    /// More of the arguments.
+    /// A piece of the arguments of a tool call.
     ToolCallDelta(ToolCallDeltaEvent) = "TOOL_CALL_DELTA" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
         /// Id of the call.
         tool_call_id: Cow<'a, str>,
-        /// A piece of JSON text, cut anywhere.
+        /// JSON text to append, split at any character.
         delta: Cow<'a, str>,
     } example r#""reply_id":"r1","tool_call_id":"c1","delta":"{\"city\":""#
 
-    /// The arguments are complete.
+    /// The end of the arguments of a tool call.
     ToolCallEnd(ToolCallEndEvent) = "TOOL_CALL_END" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
@@ -190,111 +190,110 @@ events! {
         tool_call_id: Cow<'a, str>,
     } example r#""reply_id":"r1","tool_call_id":"c1""#
 
-    /// A tool begins to run.
+    /// The start of a tool result.
     ToolResultStart(ToolResultStartEvent) = "TOOL_RESULT_START" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
-        /// Id of the call that is answered.
+        /// Id of the tool call.
         tool_call_id: Cow<'a, str>,
-        /// The tool.
+        /// Name of the tool.
         tool_call_name: Cow<'a, str>,
     } example r#""reply_id":"r1","tool_call_id":"c1","tool_call_name":"get_weather""#
 
-    /// The tool says more.
+    /// Text to append to a tool result.
     ToolResultTextDelta(ToolResultTextDeltaEvent) = "TOOL_RESULT_TEXT_DELTA" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
-        /// Id of the call that is answered.
+        /// Id of the tool call.
         tool_call_id: Cow<'a, str>,
-        /// What is appended.
+        /// The text to append.
         delta: Cow<'a, str>,
     } example r#""reply_id":"r1","tool_call_id":"c1","delta":"Sunny, 25°C""#
 
-    /// The tool gives data. Exactly one of `data` and `url` is there.
+    /// Data of a tool result. Exactly one of `data` and `url` is set.
     ToolResultDataDelta(ToolResultDataDeltaEvent) = "TOOL_RESULT_DATA_DELTA" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
-        /// Id of the call that is answered.
+        /// Id of the tool call.
         tool_call_id: Cow<'a, str>,
-        /// Id of the data: a known one is continued, a new one appended.
+        /// Id of the data. A known id continues that data, a new id appends another item.
         block_id: Option<Cow<'a, str>> = None => omitted,
         /// The media type.
         media_type: Cow<'a, str>,
-        /// Base64, cut anywhere.
+        /// Base64 to append, split at any character.
         data: Option<Cow<'a, str>> = None,
-        /// Where the data is.
+        /// URL of the data.
         url: Option<Cow<'a, str>> = None,
     } example r#""reply_id":"r1","tool_call_id":"c1","block_id":"d1","media_type":"image/png","data":null,"url":"https://example.com/map.png""#
 
-    /// The tool is done. The event's metadata is what the tool says beside its answer.
+    /// The end of a tool result. The metadata of the event becomes the metadata of the result.
     ToolResultEnd(ToolResultEndEvent) = "TOOL_RESULT_END" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
-        /// Id of the call that is answered.
+        /// Id of the tool call.
         tool_call_id: Cow<'a, str>,
-        /// How it went.
+        /// Outcome of the tool call.
         state: ToolResultState,
     } example r#""reply_id":"r1","tool_call_id":"c1","state":"success""#
 
-    /// The agent took more rounds than it may. `REPLY_END` says so too.
+    /// The agent reached its limit of rounds. `REPLY_END` has the same reason.
     ExceedMaxIters(ExceedMaxItersEvent) = "EXCEED_MAX_ITERS" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
-        /// The agent's name.
+        /// Name of the agent.
         name: Cow<'a, str>,
     } example r#""reply_id":"r1","name":"Friday""#
 
-    /// The agent waits for the user's permission.
+    /// The reply waits for the user to confirm tool calls.
     RequireUserConfirm(RequireUserConfirmEvent) = "REQUIRE_USER_CONFIRM" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
-        /// The calls that need it, with the rules that the user may accept.
+        /// The calls to confirm, with the rules that the user may accept.
         tool_calls: Vec<ToolCallBlock>,
     } example r#""reply_id":"r1","tool_calls":[{"type":"tool_call","id":"c1","name":"shell","input":"{}","state":"asking","suggested_rules":[],"created_at":"2026-01-01T00:00:00.000000+00:00","finished_at":null}]"#
 
-    /// The agent waits for tools that run elsewhere.
+    /// The reply waits for tool calls that another process executes.
     RequireExternalExecution(RequireExternalExecutionEvent) = "REQUIRE_EXTERNAL_EXECUTION" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
-        /// The calls to run.
+        /// The calls to execute.
         tool_calls: Vec<ToolCallBlock>,
     } example r#""reply_id":"r1","tool_calls":[{"type":"tool_call","id":"c1","name":"open_door","input":"{}","state":"submitted","suggested_rules":[],"created_at":"2026-01-01T00:00:00.000000+00:00","finished_at":null}]"#
 
-    /// The user allows or refuses calls. Goes to the agent.
+    /// The user allows or denies tool calls. An input to the agent.
     UserConfirmResult(UserConfirmResultEvent) = "USER_CONFIRM_RESULT" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
-        /// One answer for each call.
+        /// One decision for each call.
         confirm_results: Vec<ConfirmResult>,
     } example r#""reply_id":"r1","confirm_results":[{"confirmed":true,"tool_call":{"type":"tool_call","id":"c1","name":"shell","input":"{}","state":"asking","suggested_rules":[],"created_at":"2026-01-01T00:00:00.000000+00:00","finished_at":null},"rules":null}]"#
 
-    /// The user stops a reply that waits. Goes to the agent.
+    /// The user interrupts a waiting reply. An input to the agent.
     UserInterrupt(UserInterruptEvent) = "USER_INTERRUPT" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
     } example r#""reply_id":"r1""#
 
-    /// Tools that ran elsewhere have answered. Goes to the agent.
+    /// The results of externally executed tool calls. An input to the agent.
     ExternalExecutionResult(ExternalExecutionResultEvent) = "EXTERNAL_EXECUTION_RESULT" {
         /// Id of the reply.
         reply_id: Cow<'a, str>,
-        /// The answers.
+        /// The results.
         execution_results: Vec<ToolResultBlock>,
     } example r#""reply_id":"r1","execution_results":[{"type":"tool_result","id":"c1","name":"open_door","output":"opened","state":"success","metadata":{},"created_at":"2026-01-01T00:00:00.000000+00:00","finished_at":null}]"#
 
-    /// A signal that is no other event. It belongs to the session, not to a message, unless its name is one of
-    /// Recount's own that say otherwise.
+    /// A custom signal. It belongs to the session and changes no message, except for some of Recount's own names.
     Custom(CustomEvent) = "CUSTOM" {
-        /// Id of the reply, where the producer names one.
+        /// Id of the reply, if the producer set one.
         reply_id: Option<Cow<'a, str>> = None => omitted,
-        /// The kind of signal.
+        /// Name of the signal.
         name: Cow<'a, str>,
-        /// What it says.
+        /// Value of the signal.
         value: Object = Object::new(),
     } example r#""name":"progress","value":{"done":3,"of":7}"#
 }
 
-words! {
+string_enum! {
     /// Why a model call ended.
     ///
     /// ```
@@ -306,19 +305,19 @@ words! {
     /// # Ok::<(), recount_message::DecodeError>(())
     /// ```
     pub enum ModelFinishedReason as "finished reason" {
-        /// The model was done.
+        /// The model finished.
         Completed = "completed",
-        /// The call was broken off.
+        /// The call was interrupted.
         Interrupted = "interrupted",
     }
 }
 
-/// An event whose `type` this version does not know.
+/// The kind of an event whose `type` is not declared in this version.
 ///
 /// ```
 /// use recount_message::{Event, EventKind};
 ///
-/// // Nothing of an event from the future is lost.
+/// // The fields of the event are preserved.
 /// let event = Event::from_json(r#"{"type":"FROM_THE_FUTURE","colour":"blue"}"#)?;
 /// assert!(matches!(&event.kind, EventKind::Unknown(kind) if kind.type_name == "FROM_THE_FUTURE"));
 /// assert_eq!(event.extra.to_json(), r#"{"colour":"blue"}"#);
@@ -327,12 +326,12 @@ words! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownEvent<'a> {
-    /// What `type` says.
+    /// The value of `type`.
     pub type_name: Cow<'a, str>,
 }
 
 record! {
-    /// A user's answer to one call.
+    /// The decision of a user about one tool call.
     ///
     /// ```
     /// use recount_message::{ConfirmResult, ToolCallBlock};
@@ -343,17 +342,17 @@ record! {
     /// assert!(answer.confirmed);
     /// ```
     pub struct ConfirmResult {
-        /// Whether the call may run.
+        /// Whether the call is allowed.
         pub confirmed: bool,
-        /// The call. Where its input differs from the one that was asked about, the user has edited it.
+        /// The call. Its input replaces the input of the call in the reply, so that the user can edit the arguments.
         pub tool_call: ToolCallBlock,
-        /// Rules that the user accepts along with the call.
+        /// Permission rules that the user accepts together with the call.
         pub rules: Option<Vec<PermissionRule>> = |_here| None,
     }
 }
 
 impl ConfirmResult {
-    /// The call may run.
+    /// Creates the decision to allow a call.
     ///
     /// ```
     /// use recount_message::{ConfirmResult, ToolCallBlock};
@@ -364,21 +363,21 @@ impl ConfirmResult {
         Self { confirmed: true, tool_call, rules: None, extra: Object::new() }
     }
 
-    /// The call may not run.
+    /// Creates the decision to deny a call.
     ///
     /// ```
     /// use recount_message::{ConfirmResult, Event, Msg, ToolCallBlock, ToolCallState, UserConfirmResultEvent};
     ///
     /// let call = ToolCallBlock::new("c1", "shell", "{}").with_state(ToolCallState::Asking);
     /// let mut reply = Msg::assistant("Friday", call.clone()).with_id("r1");
-    /// let _ = reply.append_event(&Event::new(UserConfirmResultEvent::new("r1", [ConfirmResult::deny(call)])));
+    /// reply.append_event(&Event::new(UserConfirmResultEvent::new("r1", [ConfirmResult::deny(call)])));
     /// assert_eq!(reply.call("c1").unwrap().state, ToolCallState::Finished);
     /// ```
     pub fn deny(tool_call: ToolCallBlock) -> Self {
         Self { confirmed: false, tool_call, rules: None, extra: Object::new() }
     }
 
-    /// The same answer with rules for calls like it.
+    /// Sets the permission rules that the user accepts. Consumes the decision and returns the changed one.
     ///
     /// ```
     /// use recount_message::{ConfirmResult, PermissionBehavior, PermissionRule, ToolCallBlock};
@@ -394,7 +393,7 @@ impl ConfirmResult {
 }
 
 impl UserConfirmResultEvent<'static> {
-    /// The user's answers to calls of a reply.
+    /// Creates the event with the decisions about calls of a reply.
     ///
     /// ```
     /// use recount_message::{ConfirmResult, Event, ToolCallBlock, UserConfirmResultEvent};
@@ -409,7 +408,7 @@ impl UserConfirmResultEvent<'static> {
 }
 
 impl ExternalExecutionResultEvent<'static> {
-    /// The results of calls of a reply that ran elsewhere.
+    /// Creates the event with the results of externally executed calls of a reply.
     ///
     /// ```
     /// use recount_message::{Event, ExternalExecutionResultEvent, Msg, ToolCallBlock};
@@ -417,7 +416,7 @@ impl ExternalExecutionResultEvent<'static> {
     /// let call = ToolCallBlock::new("c1", "open_door", "{}");
     /// let answer = ExternalExecutionResultEvent::new("r1", [call.success("opened")]);
     /// let mut reply = Msg::assistant("Friday", call).with_id("r1");
-    /// let _ = reply.append_event(&Event::new(answer));
+    /// reply.append_event(&Event::new(answer));
     /// assert_eq!(reply.result_of("c1").unwrap().output.text().as_deref(), Some("opened"));
     /// ```
     pub fn new(reply_id: impl Into<String>, results: impl IntoIterator<Item = ToolResultBlock>) -> Self {
@@ -426,7 +425,7 @@ impl ExternalExecutionResultEvent<'static> {
 }
 
 impl UserInterruptEvent<'static> {
-    /// The user stops a reply.
+    /// Creates the event that interrupts a reply.
     ///
     /// ```
     /// use recount_message::UserInterruptEvent;
@@ -439,7 +438,7 @@ impl UserInterruptEvent<'static> {
 }
 
 impl EventKind<'_> {
-    /// Id of the reply that the event is for; nothing where it is for the session.
+    /// Returns the id of the reply that the event belongs to; `None` for an event of the session.
     ///
     /// ```
     /// use recount_message::{EventKind, TextBlockStartEvent};

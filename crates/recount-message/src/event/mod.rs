@@ -1,10 +1,10 @@
-//! Events: a message in the making.
+//! Events: the steps of a reply.
 
-mod carry;
 mod codec;
 mod constructors;
 mod custom;
 mod declare;
+mod extension;
 pub(crate) mod kinds;
 
 pub use custom::CustomName;
@@ -17,9 +17,9 @@ use crate::ids::random_id;
 use crate::time::{now_text, parse_time};
 use crate::{Json, Object};
 
-/// One step of a reply: a block begins, grows or ends, a tool answers, the user is asked.
+/// One step of a reply: a block starts, grows or ends, a tool returns its result, the user is asked for permission.
 ///
-/// Reading borrows from the text; [`into_owned`](Self::into_owned) makes an [`AgentEvent`] that can be kept.
+/// Parsing borrows from the text. [`into_owned`](Self::into_owned) converts the event to an [`AgentEvent`] without borrows.
 ///
 /// ```
 /// use recount_message::{Event, EventKind};
@@ -34,19 +34,19 @@ use crate::{Json, Object};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event<'a> {
-    /// Id of the event; empty where it came without one.
+    /// Id of the event; empty if it was parsed without one.
     pub id: Cow<'a, str>,
-    /// When it happened, as it was written; empty where it came without a time.
+    /// The time of the event, as written; empty if it was parsed without one.
     pub created_at: Cow<'a, str>,
-    /// What else is known about it. What Recount adds is under the key `recount`.
+    /// Metadata. Recount stores its extensions under the key `recount`.
     pub metadata: Object,
-    /// What it says.
+    /// The type of the event, with its own fields.
     pub kind: EventKind<'a>,
-    /// The fields that are not declared, as they came.
+    /// Undeclared fields, in the order in which they were read.
     pub extra: Object,
 }
 
-/// An event that stands by itself.
+/// An event that owns its data.
 ///
 /// ```
 /// use recount_message::{AgentEvent, Event};
@@ -60,7 +60,7 @@ pub struct Event<'a> {
 pub type AgentEvent = Event<'static>;
 
 impl<'a> Event<'a> {
-    /// An event with a random id, now.
+    /// Creates an event with a random id and the current time.
     ///
     /// ```
     /// use recount_message::{Event, UserInterruptEvent};
@@ -72,7 +72,7 @@ impl<'a> Event<'a> {
         Self::stamped(random_id(), now_text(), kind)
     }
 
-    /// An event with a given id and time.
+    /// Creates an event with a given id and time.
     ///
     /// ```
     /// use recount_message::{Event, TextBlockStartEvent};
@@ -148,7 +148,7 @@ impl<'a> Event<'a> {
         self
     }
 
-    /// The event's type; nothing where this version does not know it.
+    /// Returns the type of the event; `None` if this version does not declare it.
     ///
     /// ```
     /// use recount_message::{Event, EventType, UserInterruptEvent};
@@ -161,7 +161,7 @@ impl<'a> Event<'a> {
         self.kind.event_type()
     }
 
-    /// What `type` says in JSON.
+    /// Returns the value of `type` in JSON.
     ///
     /// ```
     /// use recount_message::Event;
@@ -173,7 +173,7 @@ impl<'a> Event<'a> {
         self.kind.type_name()
     }
 
-    /// Id of the reply that the event is for; nothing where it is for the session.
+    /// Returns the id of the reply that the event belongs to; `None` for an event of the session.
     ///
     /// ```
     /// use recount_message::{CustomEvent, Event, UserInterruptEvent};
@@ -185,7 +185,7 @@ impl<'a> Event<'a> {
         self.kind.reply_id()
     }
 
-    /// When it happened; nothing where the text is no time. Without a zone it is taken as UTC.
+    /// Parses the time of the event; `None` if the text is not a time. A time without a zone is UTC.
     ///
     /// ```
     /// use recount_message::{Event, UserInterruptEvent};
@@ -197,7 +197,7 @@ impl<'a> Event<'a> {
         parse_time(&self.created_at)
     }
 
-    /// The same event, independent of the text that it was read from.
+    /// Converts the event to one that borrows nothing.
     ///
     /// ```
     /// use recount_message::Event;

@@ -1,4 +1,4 @@
-//! What each event does to a message.
+//! The effects of events on messages.
 
 use super::index::{Kind, Lookup, Streamed};
 use super::outcome::{Outcome, Reason};
@@ -12,23 +12,23 @@ use crate::event::{
     ModelCallEndEvent, ReplyEndEvent, TextBlockEndEvent, ToolResultDataDeltaEvent, ToolResultStartEvent,
 };
 use crate::msg::Msg;
-use crate::{Object, Role, Usage, marks};
+use crate::{Object, Role, Usage, extensions};
 
-/// The message that a REPLY_START begins.
+/// Creates the message of a REPLY_START.
 pub(super) fn begin(event: &Event<'_>, reply_id: &str, name: &str) -> Msg {
     let mut message = Msg::bare(Role::Assistant, name.to_owned(), Vec::new())
         .with_id(reply_id)
         .with_created_at(event.created_at.to_string());
-    if let Some(metadata) = event.carried_object("metadata") {
+    if let Some(metadata) = event.extension_object("metadata") {
         message.metadata = metadata;
     }
-    if let Some(parent) = event.carried("parent") {
-        marks::set(&mut message.metadata, "parent", parent);
+    if let Some(parent) = event.extension("parent") {
+        extensions::set(&mut message.metadata, "parent", parent);
     }
     message
 }
 
-/// A message that an event is being applied to, with the means to find its blocks.
+/// A message to which events are applied, and the lookup of its blocks.
 pub(super) struct Target<'m, L> {
     pub(super) message: &'m mut Msg,
     pub(super) lookup: &'m mut L,
@@ -117,14 +117,14 @@ impl<L: Lookup> Target<'_, L> {
                 self.reply_end(kind, event);
                 Outcome::Applied
             }
-            // They say what other events have done or will do.
+            // Other events have the effects of these.
             EventKind::ReplyStart(_) | EventKind::ExceedMaxIters(_) | EventKind::UserInterrupt(_) => Outcome::Applied,
             EventKind::Custom(_) => Outcome::NotForMessage,
             EventKind::Unknown(_) => unknown(event),
         }
     }
 
-    /// Applies one of Recount's own events of this reply.
+    /// Applies a CUSTOM event of Recount.
     pub(super) fn apply_folded(&mut self, folded: Folded) -> Outcome {
         if self.message.finished_at.is_some() {
             return Outcome::Ignored(Reason::ReplyEnded(self.message.id.clone()));
@@ -155,7 +155,7 @@ impl<L: Lookup> Target<'_, L> {
         self.message.content.get_mut(index).and_then(B::of_mut)
     }
 
-    /// The open block with an id.
+    /// Returns the open block with an id.
     #[inline]
     fn open<B: Streamed>(&mut self, id: &str) -> Result<&mut B, Reason> {
         let index = self.find(B::KIND, id);
@@ -166,7 +166,7 @@ impl<L: Lookup> Target<'_, L> {
         Ok(block)
     }
 
-    /// Begins a block, or opens an ended one again that the same model call has begun.
+    /// Starts a block, or reopens an ended block of the same model call.
     fn start<B: Streamed + Into<ContentBlock>>(
         &mut self,
         id: &str,
@@ -231,7 +231,7 @@ impl<L: Lookup> Target<'_, L> {
     }
 
     fn model_call_end(&mut self, kind: &ModelCallEndEvent<'_>, event: &Event<'_>) {
-        if event.carried_text("usage").as_deref() == Some("unknown") {
+        if event.extension_text("usage").as_deref() == Some("unknown") {
             return;
         }
         let usage = Usage {
@@ -242,19 +242,19 @@ impl<L: Lookup> Target<'_, L> {
         *self.message.usage.get_or_insert_default() += &usage;
     }
 
-    /// The newest tool call with an id.
+    /// Returns the newest tool call with an id.
     fn call(&mut self, id: &str) -> Result<&mut ToolCallBlock, Reason> {
         let index = self.find(Kind::ToolCall, id);
         index.and_then(|index| self.at(index)).ok_or_else(|| Reason::UnknownCall(id.to_owned()))
     }
 
-    /// Where the result of the newest call with an id is.
+    /// Returns the index of the result of the newest call with an id.
     fn answer(&mut self, call_id: &str) -> Result<Option<usize>, Reason> {
         let call = self.find(Kind::ToolCall, call_id).ok_or_else(|| Reason::UnknownCall(call_id.to_owned()))?;
         Ok(self.find(Kind::ToolResult, call_id).filter(|&result| result > call))
     }
 
-    /// Appends a result that came whole, which finishes its call.
+    /// Appends a complete result and finishes its call.
     fn push_result(&mut self, result: ToolResultBlock) -> Result<(), Reason> {
         if self.answer(&result.id)?.is_some() {
             return Err(Reason::ResultExists(result.id));
@@ -277,7 +277,7 @@ impl<L: Lookup> Target<'_, L> {
         })
     }
 
-    /// The blocks of an open result. One that is a string becomes a text block first.
+    /// Returns the blocks of an open result. A string is converted to a text block.
     fn result_items(&mut self, call_id: &str) -> Result<&mut Vec<MediaBlock>, Reason> {
         let result = self.open::<ToolResultBlock>(call_id)?;
         if let Payload::Text(text) = &mut result.output {
@@ -321,7 +321,7 @@ impl<L: Lookup> Target<'_, L> {
                     block.source = UrlSource::unchecked(&**url, &*kind.media_type).into();
                     return Ok(());
                 }
-                // Bytes cannot go on what is at a URL, so they are data of their own.
+                // Bytes cannot be appended to a URL, so they become a separate item.
                 (Some(_), _, Source::Url(_)) | (None, None, _) => {}
             }
         }
@@ -330,7 +330,7 @@ impl<L: Lookup> Target<'_, L> {
             None => Base64Source::from_base64("", &*kind.media_type).into(),
         };
         let mut block = DataBlock::stamped(id, event.created_at.to_string(), source);
-        block.name = event.carried_text("name");
+        block.name = event.extension_text("name");
         add_extra(&mut block.extra, event, DataBlock::declares);
         if let Some(data) = &kind.data {
             append_data(&mut block, data)?;
@@ -340,7 +340,7 @@ impl<L: Lookup> Target<'_, L> {
         Ok(())
     }
 
-    /// How many items the result at an index has. A string counts as one, because it becomes one.
+    /// Returns the number of items of the result at an index. A string counts as one item.
     fn item_count(&mut self, result: usize) -> usize {
         match self.at::<ToolResultBlock>(result).map(|result| &result.output) {
             Some(Payload::Blocks(items)) => items.len(),
@@ -363,7 +363,7 @@ impl<L: Lookup> Target<'_, L> {
         let result = self.end::<ToolResultBlock>(call_id, event)?;
         result.state = state;
         result.metadata = event.metadata.clone();
-        // A message that somebody made by hand may hold a result without its call.
+        // A message that was not built from events can have a result without its call.
         if let Ok(call) = self.call(call_id) {
             call.state = ToolCallState::Finished;
         }
@@ -388,7 +388,7 @@ impl<L: Lookup> Target<'_, L> {
         if let Some(answer) = self.answer(&result.id)?
             && self.message.content.get(answer).is_some_and(|answer| answer.finished_at().is_none())
         {
-            // Its result has begun, so what comes here is an input: the producer tells of it in the deltas that follow.
+            // The result has started, so this event is an input. The producer writes it as deltas.
             return Ok(());
         }
         let mut result = result.clone();
@@ -396,7 +396,7 @@ impl<L: Lookup> Target<'_, L> {
         self.push_result(result)
     }
 
-    /// Ends the reply and whatever is open in it. It happens once in a reply, so it may look at every block.
+    /// Ends the reply and its open blocks. This happens once per reply, so it may visit every block.
     fn reply_end(&mut self, kind: &ReplyEndEvent<'_>, event: &Event<'_>) {
         for block in &mut self.message.content {
             block.finish(&event.created_at);
@@ -405,16 +405,16 @@ impl<L: Lookup> Target<'_, L> {
         message.finished_at = Some(event.created_at.to_string());
         message.finished_reason = Some(kind.finished_reason);
         message.error.clone_from(&kind.error);
-        if let Some(output) = event.carried_object("structured_output") {
+        if let Some(output) = event.extension_object("structured_output") {
             message.structured_output = Some(output);
         }
-        if let Some(metadata) = event.carried_object("metadata") {
+        if let Some(metadata) = event.extension_object("metadata") {
             message.metadata.merge(&metadata);
         }
     }
 }
 
-/// What becomes of an event whose type is not known.
+/// Returns the outcome of an event of an undeclared type.
 pub(super) fn unknown(event: &Event<'_>) -> Outcome {
     if event.extra.contains_key("reply_id") {
         Outcome::Ignored(Reason::UnknownType(event.type_name().to_owned()))
@@ -423,7 +423,7 @@ pub(super) fn unknown(event: &Event<'_>) -> Outcome {
     }
 }
 
-/// Appends base64 to data that is held in the block.
+/// Appends base64 to the data in a block.
 fn append_data(block: &mut DataBlock, data: &str) -> Result<(), Reason> {
     let Source::Base64(source) = &mut block.source else {
         return Err(Reason::DataAtUrl(block.id.clone()));
@@ -432,11 +432,11 @@ fn append_data(block: &mut DataBlock, data: &str) -> Result<(), Reason> {
         .map_err(|problem| Reason::BadData { block_id: block.id.clone(), problem })
 }
 
-/// Adds what an event carries for a block. A declared field cannot be smuggled in that way.
+/// Adds the extra fields in an extension of an event to a block, except for declared fields.
 #[inline]
 fn add_extra(extra: &mut Object, event: &Event<'_>, is_declared: fn(&str) -> bool) {
-    let Some(carried) = event.carried_object("extra") else { return };
-    for (key, value) in carried.iter().filter(|(key, _)| !is_declared(key)) {
+    let Some(carried) = event.extension_object("extra") else { return };
+    for (key, value) in extensions.iter().filter(|(key, _)| !is_declared(key)) {
         extra.insert(key, value.clone());
     }
 }

@@ -6,17 +6,17 @@ use serde_json::value::RawValue;
 use crate::json::fields::Fields;
 use crate::json::scan::{Kind, Raw};
 use crate::json::value::serialize_text;
-use crate::json::wire::{Place, Wire};
+use crate::json::wire::{DecodeContext, Wire};
 use crate::json::write;
 use crate::msg::Msg;
 use crate::{DecodeError, DecodeErrorKind};
 
 const VERSION: u64 = 1;
 
-/// All that is needed to go on with a [`Fold`](crate::Fold) from where it stood.
+/// The state of a [`Fold`](crate::Fold), from which it can be resumed.
 ///
-/// In JSON it is `{"version": 1, "cursor": "12", "replies": [{"message": …, "call_floor": 3}]}`. Everything else about
-/// a reply follows from its message.
+/// The JSON is `{"version": 1, "cursor": "12", "replies": [{"message": …, "call_floor": 3}]}`. All other state is derived from
+/// the messages.
 ///
 /// ```
 /// use recount_message::{Checkpoint, Fold};
@@ -28,9 +28,9 @@ const VERSION: u64 = 1;
 pub struct Checkpoint {
     /// The cursor of the last event.
     pub cursor: u64,
-    /// The messages in their order.
+    /// The messages in the order in which they started.
     pub replies: Vec<CheckpointReply>,
-    /// The ids of the messages that were there before and have been taken, in alphabetical order.
+    /// The ids of messages that have been taken, in alphabetical order.
     pub taken: Vec<String>,
 }
 
@@ -47,14 +47,14 @@ pub struct Checkpoint {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckpointReply {
-    /// The message as it stood.
+    /// The message.
     pub message: Msg,
-    /// How many blocks it had when a model was last called; nothing for a message that came whole.
+    /// Number of blocks at the last model call; `None` for a message that was not streamed.
     pub call_floor: Option<usize>,
 }
 
 impl Checkpoint {
-    /// Writes the checkpoint as JSON, on one line.
+    /// Encodes the checkpoint as JSON on one line.
     ///
     /// ```
     /// use recount_message::Fold;
@@ -77,7 +77,7 @@ impl Checkpoint {
         out
     }
 
-    /// Reads a checkpoint.
+    /// Parses a checkpoint.
     ///
     /// ```
     /// use recount_message::Checkpoint;
@@ -91,22 +91,22 @@ impl Checkpoint {
     ///
     /// # Errors
     ///
-    /// When the text is not a checkpoint, or one of another version.
+    /// Fails if the text is not a checkpoint, or has an unsupported version.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
-        let place = Place::default();
+        let context = DecodeContext::default();
         let mut fields = Fields::document(text)?;
-        let version: u64 = fields.require("version", place)?;
+        let version: u64 = fields.require("version", context)?;
         if version != VERSION {
             let what = format!("version {version} is not known, expected {VERSION}");
             return Err(DecodeError::new(DecodeErrorKind::UnknownValue, what).within("version"));
         }
-        let cursor: String = fields.require("cursor", place)?;
+        let cursor: String = fields.require("cursor", context)?;
         let cursor = cursor.parse().map_err(|_| {
             DecodeError::new(DecodeErrorKind::WrongType, format!("expected a number in a string, found {cursor:?}"))
                 .within("cursor")
         })?;
-        let replies = fields.require("replies", place)?;
-        let taken = fields.read("taken", place)?.unwrap_or_default();
+        let replies = fields.require("replies", context)?;
+        let taken = fields.read("taken", context)?.unwrap_or_default();
         Ok(Self { cursor, replies, taken })
     }
 }
@@ -129,13 +129,14 @@ impl Wire<'_> for CheckpointReply {
         crate::Shape::Record("CheckpointReply")
     }
 
-    fn decode(raw: Raw<'_>, place: Place<'_>) -> Result<Self, DecodeError> {
+    fn decode(raw: Raw<'_>, context: DecodeContext<'_>) -> Result<Self, DecodeError> {
         let mut fields = Fields::of(raw)?;
         let message = fields.take("message").ok_or_else(|| DecodeError::missing("message"))?;
         let message = Msg::from_raw(message).map_err(|error| error.within("message"))?;
         let floor = fields.take("call_floor").filter(|raw| raw.kind != Kind::Null);
-        let floor = floor.map(|raw| u64::decode(raw, place).map_err(|error| error.within("call_floor"))).transpose()?;
-        // A floor above the last block means the same as one right there.
+        let floor =
+            floor.map(|raw| u64::decode(raw, context).map_err(|error| error.within("call_floor"))).transpose()?;
+        // A floor above the number of blocks is equivalent to that number.
         let blocks = message.content().len();
         let call_floor = floor.map(|floor| usize::try_from(floor).map_or(blocks, |floor| floor.min(blocks)));
         Ok(Self { message, call_floor })

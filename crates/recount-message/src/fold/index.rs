@@ -1,4 +1,4 @@
-//! Finding a block by its id.
+//! Lookup of blocks by id.
 
 use std::hash::BuildHasher;
 
@@ -7,14 +7,14 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use crate::block::{Block, ContentBlock, DataBlock, MediaBlock, Payload, TextBlock, ThinkingBlock};
 use crate::{ToolCallBlock, ToolResultBlock};
 
-/// A block that events can open, fill and end.
+/// A block that is streamed as start, delta and end events.
 pub(super) trait Streamed: Block {
     const KIND: Kind;
     fn of_mut(block: &mut ContentBlock) -> Option<&mut Self>;
     fn finished_at_mut(&mut self) -> &mut Option<String>;
 }
 
-/// Ids are unique among blocks of a kind only: a call and its result share theirs.
+/// The kind of a streamed block. Ids are unique per kind: a call and its result have the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Text,
@@ -61,18 +61,18 @@ streamed! {
     ToolResult(ToolResultBlock),
 }
 
-/// Finds blocks. The newest one counts, where an id was used twice.
+/// Lookup of blocks. If an id occurs twice, the newest block is returned.
 pub(super) trait Lookup {
     fn find(&mut self, content: &[ContentBlock], kind: Kind, id: &str) -> Option<usize>;
-    /// Finds the data with an id in the tool result at an index.
+    /// Returns the index of the data with an id in the tool result at an index.
     fn find_item(&mut self, content: &[ContentBlock], result: usize, id: &str) -> Option<usize>;
-    /// Takes note of the block that was appended last.
+    /// Adds the last block to the index.
     fn block_added(&mut self, content: &[ContentBlock]);
-    /// Takes note of the data that was appended last to the tool result at an index.
+    /// Adds the last data of the tool result at an index.
     fn item_added(&mut self, content: &[ContentBlock], result: usize);
 }
 
-/// Looks through all blocks, from the newest on. For a message that nobody has an index of.
+/// Lookup without an index: searches all blocks, starting with the newest.
 #[derive(Debug)]
 pub(super) struct Scan;
 
@@ -90,11 +90,11 @@ impl Lookup for Scan {
     fn item_added(&mut self, _: &[ContentBlock], _: usize) {}
 }
 
-/// Finds blocks in constant time. It holds nothing that the message does not say, so it can be made anew at any time.
+/// Lookup in constant time. The index is derived from the message and can be rebuilt at any time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Index {
     hasher: DefaultHashBuilder,
-    /// Where the last event went, which is where the next one most likely goes.
+    /// Index of the block that the last event changed, which the next event most likely changes too.
     recent: usize,
     blocks: HashTable<Slot>,
     items: HashTable<ItemSlot>,
@@ -140,7 +140,7 @@ impl Index {
 impl Lookup for Index {
     #[inline]
     fn find(&mut self, content: &[ContentBlock], kind: Kind, id: &str) -> Option<usize> {
-        // The newest block of an id is the only one that `recent` can point to: a newer one would be the recent one.
+        // `recent` always points to the newest block of its id, because adding a block sets it.
         if content.get(self.recent).and_then(key) == Some((kind, id)) {
             return Some(self.recent);
         }

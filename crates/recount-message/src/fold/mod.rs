@@ -1,14 +1,14 @@
-//! The fold: from events to messages.
+//! The fold: rebuilds messages from events.
 //!
-//! Its laws, each a property test:
+//! Its laws, each verified by a property test:
 //!
-//! 1. *Determined.* The result depends on the events alone: no clock, no random id.
-//! 2. *Lossless.* The message that a writer holds when a reply ends equals the fold of what it wrote.
+//! 1. *Determined.* The result depends only on the events: not on a clock or random ids.
+//! 2. *Lossless.* The final message of a writer equals the fold of its events.
 //! 3. *Checkpointed.* For every split, folding all equals resuming from the prefix's checkpoint with the suffix.
-//! 4. *Idempotent.* An event at or before the cursor changes nothing.
-//! 5. *Compactable.* Merging neighbouring deltas of a block keeps the result.
-//! 6. *Total.* No input panics, and an event that cannot apply changes nothing and is reported.
-//! 7. *Constant.* The cost of an event does not grow with the message.
+//! 4. *Idempotent.* An event at or before the cursor has no effect.
+//! 5. *Compactable.* Merging adjacent deltas of a block does not change the result.
+//! 6. *Total.* No input panics. An event that cannot be applied has no effect and is reported.
+//! 7. *Constant.* The cost of an event does not depend on the size of the message.
 
 mod apply;
 mod checkpoint;
@@ -25,7 +25,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use crate::event::{Event, EventKind, Folded, ReplyStartEvent};
 use crate::msg::{Msg, Role};
 
-/// The fold of a stream: any number of replies, interleaved in any way, and the messages between them.
+/// Rebuilds the messages of a stream: any number of replies, interleaved in any way, and complete messages between them.
 ///
 /// ```
 /// use recount_message::{Event, Fold};
@@ -42,14 +42,14 @@ use crate::msg::{Msg, Role};
 ///     assert_eq!(whole.apply(&Event::from_json(line)?).reason(), None);
 /// }
 ///
-/// // A stream that is cut anywhere goes on from a checkpoint as if nothing had happened.
+/// // A checkpoint can be taken after any event. Resuming from it gives the same result.
 /// let mut first = Fold::new();
 /// for line in &stream[..3] {
-///     let _ = first.apply(&Event::from_json(line)?);
+///     first.apply(&Event::from_json(line)?);
 /// }
 /// let checkpoint = first.checkpoint().to_json();
 /// let mut second = Fold::resume(recount_message::Checkpoint::from_json(&checkpoint)?);
-/// let _ = second.apply(&Event::from_json(stream[3])?);
+/// second.apply(&Event::from_json(stream[3])?);
 /// assert!(second.messages().eq(whole.messages()));
 /// # Ok::<(), recount_message::DecodeError>(())
 /// ```
@@ -57,12 +57,12 @@ use crate::msg::{Msg, Role};
 pub struct Fold {
     cursor: u64,
     entries: VecDeque<Entry>,
-    /// Where the message with an id is, counted from the first one that there ever was.
-    places: HashMap<String, u64>,
-    /// How many messages have been taken.
+    /// Position of each message by id, counted from the first message of the stream.
+    positions: HashMap<String, u64>,
+    /// Number of messages that have been taken.
     taken: u64,
     taken_ids: HashSet<String>,
-    /// The message that the last event was for.
+    /// Index of the message that the last event changed.
     recent: usize,
 }
 
@@ -70,7 +70,7 @@ pub struct Fold {
 #[derive(Debug, Clone)]
 struct Entry {
     reply: ReplyFold,
-    /// Whether events can still be for it. A message that came whole is never one of those.
+    /// Whether the message is a streamed reply. Events do not apply to complete messages.
     is_reply: bool,
 }
 
@@ -81,7 +81,7 @@ impl Entry {
 }
 
 impl Fold {
-    /// The fold of nothing.
+    /// Creates a fold without messages, at cursor 0.
     ///
     /// ```
     /// use recount_message::Fold;
@@ -93,16 +93,16 @@ impl Fold {
         Self::default()
     }
 
-    /// Goes on from a checkpoint.
+    /// Resumes from a checkpoint.
     ///
     /// ```
     /// use recount_message::{CustomEvent, Event, Fold, Msg};
     ///
     /// let mut before = Fold::new();
-    /// let _ = before.apply(&Event::new(CustomEvent::message(&Msg::user("Alice", "Hello"))));
+    /// before.apply(&Event::new(CustomEvent::message(&Msg::user("Alice", "Hello"))));
     ///
     /// let mut after = Fold::resume(before.checkpoint());
-    /// let _ = after.apply(&Event::new(CustomEvent::message(&Msg::user("Alice", "Are you there?"))));
+    /// after.apply(&Event::new(CustomEvent::message(&Msg::user("Alice", "Are you there?"))));
     /// assert_eq!((after.cursor(), after.messages().count()), (2, 2));
     /// ```
     pub fn resume(checkpoint: Checkpoint) -> Self {
@@ -117,14 +117,14 @@ impl Fold {
         fold
     }
 
-    /// All that is needed to go on from here.
+    /// Creates a checkpoint of the current state.
     ///
     /// ```
     /// use recount_message::{CustomEvent, Event, Fold, Msg};
     ///
     /// let message = Msg::user("Alice", "Hello");
     /// let mut fold = Fold::new();
-    /// let _ = fold.apply_at(12, &Event::new(CustomEvent::message(&message)));
+    /// fold.apply_at(12, &Event::new(CustomEvent::message(&message)));
     /// let checkpoint = fold.checkpoint();
     /// assert_eq!((checkpoint.cursor, &checkpoint.replies[0].message), (12, &message));
     /// ```
@@ -145,22 +145,22 @@ impl Fold {
         }
     }
 
-    /// How many events have been applied, or the cursor of the last one.
+    /// Returns the cursor of the last event. [`apply`](Self::apply) increments it by one.
     ///
     /// ```
     /// use recount_message::{Event, Fold, UserInterruptEvent};
     ///
     /// let event = Event::new(UserInterruptEvent::new("r1"));
     /// let mut fold = Fold::new();
-    /// let _ = fold.apply_at(7, &event);
-    /// let _ = fold.apply(&event);
+    /// fold.apply_at(7, &event);
+    /// fold.apply(&event);
     /// assert_eq!(fold.cursor(), 8);
     /// ```
     pub fn cursor(&self) -> u64 {
         self.cursor
     }
 
-    /// Applies the event at a cursor. One that is not after the last does nothing, so events may come twice.
+    /// Applies the event at a cursor. An event at or before the current cursor has no effect, so events can be delivered twice.
     ///
     /// ```
     /// use recount_message::{Event, Fold, Outcome};
@@ -235,7 +235,7 @@ impl Fold {
     }
 
     fn add_message(&mut self, message: Msg) -> Outcome {
-        if self.taken_ids.contains(message.id()) || self.places.contains_key(message.id()) {
+        if self.taken_ids.contains(message.id()) || self.positions.contains_key(message.id()) {
             return Outcome::Ignored(Reason::MessageExists(message.id().to_owned()));
         }
         self.push(Entry { reply: ReplyFold::from_message(message), is_reply: false });
@@ -243,17 +243,17 @@ impl Fold {
     }
 
     fn push(&mut self, entry: Entry) {
-        let place = self.taken + self.entries.len() as u64;
-        self.places.insert(entry.reply.message().id().to_owned(), place);
+        let position = self.taken + self.entries.len() as u64;
+        self.positions.insert(entry.reply.message().id().to_owned(), position);
         self.recent = self.entries.len();
         self.entries.push_back(entry);
     }
 
-    /// The reply that events with an id are for.
+    /// Returns the reply with an id.
     #[inline]
     fn entry(&mut self, reply_id: &str) -> Result<&mut Entry, Reason> {
         if self.entries.get(self.recent).is_none_or(|entry| entry.reply.message().id() != reply_id) {
-            self.recent = self.place(reply_id)?;
+            self.recent = self.position(reply_id)?;
         }
         match self.entries.get_mut(self.recent) {
             Some(entry) if entry.is_reply => Ok(entry),
@@ -262,15 +262,15 @@ impl Fold {
         }
     }
 
-    fn place(&self, reply_id: &str) -> Result<usize, Reason> {
-        match self.places.get(reply_id) {
-            Some(&place) => Ok(usize::try_from(place - self.taken).unwrap_or(usize::MAX)),
+    fn position(&self, reply_id: &str) -> Result<usize, Reason> {
+        match self.positions.get(reply_id) {
+            Some(&position) => Ok(usize::try_from(position - self.taken).unwrap_or(usize::MAX)),
             None if self.taken_ids.contains(reply_id) => Err(Reason::ReplyEnded(reply_id.to_owned())),
             None => Err(Reason::UnknownReply(reply_id.to_owned())),
         }
     }
 
-    /// The messages in the order in which they began, open ones as they stand.
+    /// Returns the messages in the order in which they started, including open ones.
     ///
     /// ```
     /// use recount_message::{CustomEvent, Event, Fold, Msg};
@@ -284,7 +284,7 @@ impl Fold {
         self.entries.iter().map(|entry| entry.reply.message())
     }
 
-    /// The message with an id.
+    /// Returns the message with an id.
     ///
     /// ```
     /// use recount_message::{CustomEvent, Event, Fold, Msg};
@@ -298,12 +298,12 @@ impl Fold {
         self.reply(id).map(ReplyFold::message)
     }
 
-    /// The reply with an id, and all that its fold knows about it.
+    /// Returns the fold of the reply with an id.
     ///
     /// ```
     /// use recount_message::{Fold, ReplyWriter, Stamps};
     ///
-    /// // A reply whose first process has died is gone on with from its fold.
+    /// // Another process resumes the reply after a crash.
     /// let mut events = Vec::new();
     /// let mut first = ReplyWriter::start(|event| events.push(event), Stamps::repeatable(), "s1", "Friday");
     /// first.text("Hel");
@@ -316,10 +316,10 @@ impl Fold {
     /// assert_eq!(second.message().text().as_deref(), Some("Hello"));
     /// ```
     pub fn reply(&self, id: &str) -> Option<&ReplyFold> {
-        self.place(id).ok().and_then(|place| self.entries.get(place)).map(|entry| &entry.reply)
+        self.position(id).ok().and_then(|position| self.entries.get(position)).map(|entry| &entry.reply)
     }
 
-    /// The reply with an id, where it is still open: events for it apply.
+    /// Returns the fold of the reply with an id; `None` if it has ended or is not a reply.
     ///
     /// ```
     /// use recount_message::{CustomEvent, Event, Fold, Msg};
@@ -332,18 +332,18 @@ impl Fold {
     /// # Ok::<(), recount_message::DecodeError>(())
     /// ```
     pub fn open_reply(&self, id: &str) -> Option<&ReplyFold> {
-        let entry = self.place(id).ok().and_then(|place| self.entries.get(place))?;
+        let entry = self.position(id).ok().and_then(|position| self.entries.get(position))?;
         (!entry.has_ended()).then_some(&entry.reply)
     }
 
-    /// The replies that have not ended.
+    /// Returns the replies that have not ended.
     ///
     /// ```
     /// use recount_message::{Event, Fold};
     ///
     /// let start = Event::from_json(r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday"}"#)?;
     /// let mut fold = Fold::new();
-    /// let _ = fold.apply(&start);
+    /// fold.apply(&start);
     /// let open: Vec<&str> = fold.open_replies().map(|reply| reply.message().id()).collect();
     /// assert_eq!(open, ["r"]);
     /// # Ok::<(), recount_message::DecodeError>(())
@@ -352,17 +352,16 @@ impl Fold {
         self.entries.iter().filter(|entry| !entry.has_ended()).map(|entry| &entry.reply)
     }
 
-    /// Takes the messages from the front that have ended, up to the first that has not.
+    /// Removes and returns the ended messages at the front, up to the first open one.
     ///
-    /// A long stream can so be folded in little memory. Only the ids of what was taken are kept, because a late event
-    /// for it must still be known as late.
+    /// Use it to fold long streams in bounded memory. Only the ids of taken messages are kept, to detect late events.
     ///
     /// ```
     /// use recount_message::{CustomEvent, Event, Fold, Msg, Outcome, Reason};
     ///
     /// let event = Event::new(CustomEvent::message(&Msg::user("Alice", "Hello").with_id("m1")));
     /// let mut fold = Fold::new();
-    /// let _ = fold.apply(&event);
+    /// fold.apply(&event);
     /// assert_eq!(fold.take_ended().len(), 1);
     /// assert_eq!(fold.messages().count(), 0);
     /// assert_eq!(fold.apply(&event), Outcome::Ignored(Reason::MessageExists("m1".to_owned())));
@@ -373,7 +372,7 @@ impl Fold {
             let Some(entry) = self.entries.pop_front() else { break };
             let message = entry.reply.into_message();
             self.taken += 1;
-            self.places.remove(message.id());
+            self.positions.remove(message.id());
             self.taken_ids.insert(message.id().to_owned());
             ended.push(message);
         }
@@ -381,7 +380,7 @@ impl Fold {
         ended
     }
 
-    /// All messages that have not been taken.
+    /// Converts the fold to its messages, without those that have been taken.
     ///
     /// ```
     /// use recount_message::{CustomEvent, Event, Fold, Msg};
@@ -396,7 +395,7 @@ impl Fold {
 }
 
 impl<'e, 'a: 'e> FromIterator<&'e Event<'a>> for Fold {
-    /// Folds events and does not say what happened to them.
+    /// Folds events and ignores their outcomes.
     fn from_iter<I: IntoIterator<Item = &'e Event<'a>>>(events: I) -> Self {
         let mut fold = Self::new();
         fold.extend(events);
@@ -405,10 +404,10 @@ impl<'e, 'a: 'e> FromIterator<&'e Event<'a>> for Fold {
 }
 
 impl<'e, 'a: 'e> Extend<&'e Event<'a>> for Fold {
-    /// Applies events and does not say what happened to them.
+    /// Applies events and ignores their outcomes.
     fn extend<I: IntoIterator<Item = &'e Event<'a>>>(&mut self, events: I) {
         for event in events {
-            let _ = self.apply(event);
+            self.apply(event);
         }
     }
 }

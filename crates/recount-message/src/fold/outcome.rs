@@ -1,8 +1,8 @@
-//! What happened to an event.
+//! Outcomes of applying events.
 
 use std::fmt;
 
-/// What applying an event did.
+/// The outcome of applying an event.
 ///
 /// ```
 /// use recount_message::{Event, Fold, Outcome};
@@ -26,20 +26,20 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The event did what it says.
+    /// The event was applied.
     Applied,
-    /// Some of what the event lists was done, and some was not.
-    Partly(Vec<Skipped>),
-    /// The event changed nothing.
+    /// Some items of the event were applied, the listed ones were not.
+    Partial(Vec<Skipped>),
+    /// The event had no effect.
     Ignored(Reason),
-    /// The event is for the session, not for a message.
+    /// The event belongs to the session and changes no message.
     NotForMessage,
-    /// The event is at or before the cursor, so it was there before.
+    /// The event is at or before the cursor: it was applied earlier.
     Seen,
 }
 
 impl Outcome {
-    /// Why the event changed nothing, or the first reason why a part of it did.
+    /// Returns why the event, or its first item that was not applied, had no effect.
     ///
     /// ```
     /// use recount_message::{Event, Fold, Reason, UserInterruptEvent};
@@ -50,7 +50,7 @@ impl Outcome {
     pub fn reason(&self) -> Option<&Reason> {
         match self {
             Self::Ignored(reason) => Some(reason),
-            Self::Partly(skipped) => skipped.first().map(|skipped| &skipped.reason),
+            Self::Partial(skipped) => skipped.first().map(|skipped| &skipped.reason),
             Self::Applied | Self::NotForMessage | Self::Seen => None,
         }
     }
@@ -63,7 +63,7 @@ impl Outcome {
     /// assert!(!Fold::new().apply(&Event::new(UserInterruptEvent::new("r1"))).is_applied());
     /// ```
     pub fn is_applied(&self) -> bool {
-        matches!(self, Self::Applied | Self::Partly(_))
+        matches!(self, Self::Applied | Self::Partial(_))
     }
 
     /// Converts the outcome for callers that treat an ignored event as an error.
@@ -80,16 +80,16 @@ impl Outcome {
     ///
     /// # Errors
     ///
-    /// Returns the reason of [`Ignored`](Self::Ignored), or the first reason of [`Partly`](Self::Partly).
+    /// Returns the reason of [`Ignored`](Self::Ignored), or the first reason of [`Partial`](Self::Partial).
     pub fn into_result(self) -> Result<(), Reason> {
         match self {
             Self::Ignored(reason) => Err(reason),
-            Self::Partly(skipped) => skipped.into_iter().next().map_or(Ok(()), |skipped| Err(skipped.reason)),
+            Self::Partial(skipped) => skipped.into_iter().next().map_or(Ok(()), |skipped| Err(skipped.reason)),
             Self::Applied | Self::NotForMessage | Self::Seen => Ok(()),
         }
     }
 
-    /// What a list of things, each done or not, comes to.
+    /// Combines the results of the items of an event.
     pub(super) fn of_items(items: impl Iterator<Item = Result<(), Reason>>) -> Self {
         let mut done = false;
         let mut skipped = Vec::new();
@@ -104,7 +104,7 @@ impl Outcome {
             (false, Some(last)) => Self::Ignored(skipped.into_iter().next().unwrap_or(last).reason),
             (true, Some(last)) => {
                 skipped.push(last);
-                Self::Partly(skipped)
+                Self::Partial(skipped)
             }
         }
     }
@@ -119,7 +119,7 @@ impl From<Result<(), Reason>> for Outcome {
     }
 }
 
-/// A part of an event that changed nothing.
+/// An item of an event that had no effect.
 ///
 /// ```
 /// use recount_message::{Event, ExternalExecutionResultEvent, Msg, Outcome, Reason, ToolCallBlock, ToolResultBlock};
@@ -127,68 +127,68 @@ impl From<Result<(), Reason>> for Outcome {
 /// let mut reply = Msg::assistant("Friday", ToolCallBlock::new("c1", "search", "{}")).with_id("r1");
 /// let results = ["c1", "c2"].map(|id| ToolResultBlock::success(id, "search", "3 hits"));
 /// let outcome = reply.append_event(&Event::new(ExternalExecutionResultEvent::new("r1", results)));
-/// let Outcome::Partly(skipped) = outcome else { unreachable!() };
+/// let Outcome::Partial(skipped) = outcome else { unreachable!() };
 /// assert_eq!((skipped[0].index, &skipped[0].reason), (1, &Reason::UnknownCall("c2".to_owned())));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
-    /// Which item of the event's list it is.
+    /// Index of the item in the event.
     pub index: usize,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// Why an event changed nothing.
+/// Why an event had no effect.
 ///
 /// ```
 /// use recount_message::{Event, Fold, Outcome, Reason, UserInterruptEvent};
 ///
-/// // Events for a reply from before this reader joined are no error for it.
+/// // A reader that joins late ignores events of earlier replies.
 /// let outcome = Fold::new().apply(&Event::new(UserInterruptEvent::new("r1")));
 /// assert!(matches!(outcome, Outcome::Ignored(Reason::UnknownReply(id)) if id == "r1"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// No reply with that id has begun.
+    /// The reply has not started.
     UnknownReply(String),
-    /// The event is for another reply than the message it was given to.
+    /// The event belongs to another reply.
     OtherReply(String),
-    /// The reply is over.
+    /// The reply has ended.
     ReplyEnded(String),
-    /// There is a message with that id already.
+    /// A message with this id already exists.
     MessageExists(String),
-    /// The message with that id is no reply, so no event can be for it.
+    /// The message is not a reply, so events do not apply to it.
     NotAReply(String),
-    /// No block with that id has begun.
+    /// The block has not started.
     UnknownBlock(String),
-    /// The block with that id is still open.
+    /// The block is still open.
     BlockOpen(String),
-    /// The block with that id has ended.
+    /// The block has ended.
     BlockEnded(String),
-    /// There is no tool call with that id.
+    /// The tool call does not exist.
     UnknownCall(String),
-    /// The tool call does not wait for permission.
+    /// The tool call does not wait for confirmation.
     NotAsking(String),
-    /// The tool call has its result already.
+    /// The tool call already has a result.
     ResultExists(String),
-    /// The data is at a URL, so nothing can be appended.
+    /// The data is at a URL, so bytes cannot be appended.
     DataAtUrl(String),
     /// The data is not base64.
     BadData {
         /// Id of the block.
         block_id: String,
-        /// What is wrong with it.
+        /// The base64 error.
         problem: String,
     },
-    /// This version does not know the type.
+    /// This version does not declare the event type.
     UnknownType(String),
-    /// One of Recount's own CUSTOM events has a value that it cannot have.
+    /// A CUSTOM event of Recount has an invalid value.
     BadValue(String),
 }
 
 impl Reason {
-    /// A short name for programs, such as `unknown_block`.
+    /// Returns the code of the reason for programs, such as `unknown_block`.
     ///
     /// ```
     /// use recount_message::Reason;
@@ -227,7 +227,7 @@ impl fmt::Display for Reason {
             Self::OtherReply(id) => write!(f, "the event is for the reply {id:?}"),
             Self::ReplyEnded(id) => write!(f, "the reply {id:?} has ended"),
             Self::MessageExists(id) => write!(f, "there is a message {id:?} already"),
-            Self::NotAReply(id) => write!(f, "the message {id:?} is no reply, so no event can be for it"),
+            Self::NotAReply(id) => write!(f, "the message {id:?} is not a reply, so events do not apply to it"),
             Self::UnknownBlock(id) => write!(f, "no block {id:?} has begun"),
             Self::BlockOpen(id) => write!(f, "the block {id:?} is still open"),
             Self::BlockEnded(id) => write!(f, "the block {id:?} has ended"),

@@ -6,7 +6,7 @@ use super::outcome::{Outcome, Reason};
 use crate::event::{Event, EventKind, Folded};
 use crate::msg::{Msg, Role};
 
-/// The fold of one reply: its message so far, and an index that keeps the cost of an event constant.
+/// The fold of one reply: its message, and an index that makes the cost of an event constant.
 ///
 /// ```
 /// use recount_message::{Event, ReplyFold};
@@ -30,7 +30,7 @@ pub struct ReplyFold {
 }
 
 impl ReplyFold {
-    /// Begins a reply. Nothing, if the event is not a REPLY_START.
+    /// Starts a reply. Returns `None` if the event is not a REPLY_START.
     ///
     /// ```
     /// use recount_message::{Event, ReplyFold, UserInterruptEvent};
@@ -45,7 +45,7 @@ impl ReplyFold {
         Some(Self::from_message(begin(event, &start.reply_id, &start.name)))
     }
 
-    /// Goes on with a message, from wherever it stands.
+    /// Resumes from a message in any state.
     ///
     /// ```
     /// use recount_message::{Event, Msg, ReplyFold, TextBlock, TextBlockDeltaEvent};
@@ -53,7 +53,7 @@ impl ReplyFold {
     /// let draft = Msg::assistant("Friday", TextBlock::new("Hel").with_id("t")).with_id("r");
     /// let mut reply = ReplyFold::from_message(draft);
     /// let delta = TextBlockDeltaEvent::new("r", "t", "lo");
-    /// let _ = reply.apply(&Event::new(delta));
+    /// reply.apply(&Event::new(delta));
     /// assert_eq!(reply.message().text().as_deref(), Some("Hello"));
     /// ```
     pub fn from_message(message: Msg) -> Self {
@@ -61,7 +61,7 @@ impl ReplyFold {
         Self { message, index }
     }
 
-    /// The message so far.
+    /// Returns the current message.
     ///
     /// ```
     /// use recount_message::{Msg, ReplyFold};
@@ -73,7 +73,7 @@ impl ReplyFold {
         &self.message
     }
 
-    /// The message so far, without the index.
+    /// Converts the fold to its message.
     ///
     /// ```
     /// use recount_message::{Msg, ReplyFold};
@@ -86,13 +86,13 @@ impl ReplyFold {
         self.message
     }
 
-    /// How many blocks the message had when a model was last called.
+    /// Returns the number of blocks at the last model call.
     ///
     /// ```
     /// use recount_message::{Event, ModelCallStartEvent, Msg, ReplyFold};
     ///
     /// let mut reply = ReplyFold::from_message(Msg::assistant("Friday", ("Hello", "world")).with_id("r"));
-    /// let _ = reply.apply(&Event::new(ModelCallStartEvent::new("r", "some-model")));
+    /// reply.apply(&Event::new(ModelCallStartEvent::new("r", "some-model")));
     /// assert_eq!(reply.call_floor(), 2);
     /// ```
     pub fn call_floor(&self) -> usize {
@@ -118,7 +118,7 @@ impl ReplyFold {
         apply_own(&mut Target { message: &mut self.message, lookup: &mut self.index }, event)
     }
 
-    /// Applies an event that is known to be for this reply.
+    /// Applies an event without checking that it belongs to this reply.
     #[inline]
     pub(super) fn apply_unchecked(&mut self, event: &Event<'_>) -> Outcome {
         Target { message: &mut self.message, lookup: &mut self.index }.apply(event)
@@ -130,10 +130,10 @@ impl ReplyFold {
 }
 
 impl Msg {
-    /// Applies an event of the reply that this message is.
+    /// Applies an event to this message, which is a reply.
     ///
-    /// It does exactly what [`ReplyFold`] and [`Fold`](crate::Fold) do, for who holds nothing but a message. Each event
-    /// looks for its block among all of them; for long replies the others are faster.
+    /// The result is the same as with [`ReplyFold`] and [`Fold`](crate::Fold). This method searches all blocks for every event;
+    /// for long replies, the others are faster.
     ///
     /// ```
     /// use recount_message::{Event, EventKind, Msg};
@@ -158,7 +158,7 @@ impl Msg {
     }
 }
 
-/// Applies an event after looking whether it is for this reply.
+/// Applies an event if it belongs to this reply.
 #[inline]
 fn apply_own<L: super::index::Lookup>(target: &mut Target<'_, L>, event: &Event<'_>) -> Outcome {
     if target.message.role() != Role::Assistant {
@@ -181,7 +181,7 @@ fn apply_own<L: super::index::Lookup>(target: &mut Target<'_, L>, event: &Event<
 }
 
 impl Folded {
-    /// The reply that the event is for.
+    /// Returns the id of the reply that the event belongs to.
     pub(super) fn reply_id(&self) -> Option<&str> {
         match self {
             Self::Message(_) => None,

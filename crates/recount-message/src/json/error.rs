@@ -1,13 +1,13 @@
-//! Why a text could not be decoded, and where.
+//! Decoding errors.
 
 use std::fmt;
 
-/// What kind of thing was wrong with a text.
+/// The kind of a decoding error.
 ///
 /// ```
 /// use recount_message::{DecodeErrorKind, Event};
 ///
-/// // A line that a producer was cut off in is no JSON; anything else is the producer's mistake.
+/// // A truncated line is a syntax error. Other kinds are errors of the producer.
 /// let line = r#"{"type":"TEXT_BLOCK_DELTA","reply_id":"r","#;
 /// assert_eq!(Event::from_json(line).unwrap_err().kind(), DecodeErrorKind::Syntax);
 /// ```
@@ -18,21 +18,21 @@ pub enum DecodeErrorKind {
     Syntax,
     /// The bytes are not UTF-8.
     Encoding,
-    /// A required field is not there.
+    /// A required field is missing.
     Missing,
-    /// A field has a value of another type than it should.
+    /// A value has the wrong type.
     WrongType,
-    /// A field has a value outside its closed set, such as an unknown state.
+    /// A value is not in its closed set, such as an unknown state.
     UnknownValue,
-    /// The values are fine one by one but may not stand together, such as a tool call in a user's message.
+    /// Valid values form an invalid combination, such as a tool call in a user message.
     Rule,
     /// The value nests deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     TooDeep,
-    /// A `\ud800`-like escape without its other half: no UTF-8 text can hold it.
+    /// A surrogate escape such as `\ud800` without its other half. UTF-8 text cannot represent it.
     LoneSurrogate,
 }
 
-/// Why a text could not be decoded: the field, as a path from the outside in, and what is wrong with it.
+/// The error of decoding a text: the path of the field and a message.
 ///
 /// ```
 /// use recount_message::{DecodeErrorKind, Event};
@@ -53,7 +53,7 @@ struct Inner {
 }
 
 impl DecodeError {
-    /// An error about a whole value.
+    /// Creates an error about a whole value.
     ///
     /// ```
     /// use recount_message::{DecodeError, DecodeErrorKind};
@@ -66,7 +66,7 @@ impl DecodeError {
         Self(Box::new(Inner { kind, path: String::new(), what: what.into() }))
     }
 
-    /// The error that a field is not there.
+    /// Creates the error for a missing field.
     ///
     /// ```
     /// use recount_message::DecodeError;
@@ -78,7 +78,7 @@ impl DecodeError {
         Self::new(DecodeErrorKind::Missing, "this field is required").within(field)
     }
 
-    /// Puts the name of the surrounding field before the path.
+    /// Prepends the name of the containing field to the path.
     ///
     /// ```
     /// use recount_message::DecodeError;
@@ -96,7 +96,7 @@ impl DecodeError {
         self
     }
 
-    /// Puts an index of the surrounding list before the path.
+    /// Prepends an index of the containing array to the path.
     ///
     /// ```
     /// use recount_message::DecodeError;
@@ -109,7 +109,7 @@ impl DecodeError {
         self.within(&format!("[{index}]"))
     }
 
-    /// What kind of thing is wrong.
+    /// Returns the kind of the error.
     ///
     /// ```
     /// use recount_message::{DecodeErrorKind, Event};
@@ -121,7 +121,7 @@ impl DecodeError {
         self.0.kind
     }
 
-    /// The field that is wrong, such as `content[2].state`; empty when the whole text is.
+    /// Returns the path of the field, such as `content[2].state`; empty for the whole text.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -133,7 +133,7 @@ impl DecodeError {
         &self.0.path
     }
 
-    /// What is wrong with it, without the path.
+    /// Returns the message without the path.
     ///
     /// ```
     /// use recount_message::Event;

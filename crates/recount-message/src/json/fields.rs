@@ -1,4 +1,4 @@
-//! The fields of one object, found but not yet read.
+//! The scanned, not yet parsed fields of one object.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,14 +10,14 @@ use super::error::DecodeError;
 use super::object::Object;
 use super::scan::{Kind, MAX_DEPTH, MAX_DOCUMENT_DEPTH, Raw, Scanner, unquoted};
 use super::value::Json;
-use super::wire::{Place, Wire};
+use super::wire::{DecodeContext, Wire};
 
 type Slots<'a> = SmallVec<[Option<(Raw<'a>, Raw<'a>)>; 12]>;
 
-/// Up to this many fields a repeated key is looked for one by one, beyond it by a map.
+/// Up to this many fields, duplicate keys are found by linear search, beyond it by a map.
 const FEW: usize = 32;
 
-/// The fields of one object. Who reads it takes those that it knows by name, and keeps the rest.
+/// The fields of one object. A parser takes the known fields by name and preserves the rest.
 ///
 /// ```
 /// use recount_message::wire::Fields;
@@ -30,16 +30,16 @@ const FEW: usize = 32;
 #[derive(Debug, Default)]
 pub struct Fields<'a> {
     fields: Slots<'a>,
-    /// Where the next field is looked for first: canonical texts have their fields in the order they are asked for.
+    /// Index at which the next field is expected: canonical texts have their fields in the order in which they are taken.
     next: usize,
-    /// How many have been taken.
+    /// Number of fields that have been taken.
     taken: usize,
-    /// The keys whose first value counts where they are repeated.
+    /// The keys for which the first of duplicate values is used.
     first_counts: &'static [&'static str],
 }
 
 impl<'a> Fields<'a> {
-    /// Scans a text that must be one object. The last value of a repeated key counts.
+    /// Scans a text that contains one object. Of duplicate keys, the last value is used.
     ///
     /// ```
     /// use recount_message::wire::Fields;
@@ -49,14 +49,14 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     ///
-    /// When the text is no JSON object, or nests too deep.
+    /// Fails if the text is not a JSON object, or nests too deep.
     pub fn document(text: &'a str) -> Result<Self, DecodeError> {
         let mut fields = Self::default();
         fields.scan_document(text)?;
         Ok(fields)
     }
 
-    /// The same for who takes the first value of some keys, as Jackson does for what says the type.
+    /// Scans a text that contains one object. Of duplicate `keys`, the first value is used, as Jackson does for type fields.
     ///
     /// ```
     /// use recount_message::wire::Fields;
@@ -68,14 +68,14 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     ///
-    /// As [`document`](Self::document).
+    /// Fails like [`document`](Self::document).
     pub fn document_by_first(text: &'a str, keys: &'static [&'static str]) -> Result<Self, DecodeError> {
         let mut fields = Self { first_counts: keys, ..Self::default() };
         fields.scan_document(text)?;
         Ok(fields)
     }
 
-    /// Scans a text that must be one object. Fields are large, so who reads many of them scans in place.
+    /// Scans a text that contains one object, without moving `self`, which is large.
     #[inline]
     pub(crate) fn scan_document(&mut self, text: &'a str) -> Result<(), DecodeError> {
         let mut scanner = Scanner::new(text);
@@ -87,7 +87,7 @@ impl<'a> Fields<'a> {
         scanner.finish()
     }
 
-    /// The fields of a value that must be an object.
+    /// Scans a value that is an object.
     ///
     /// ```
     /// use recount_message::wire::{Fields, Raw};
@@ -100,14 +100,14 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     ///
-    /// When it is no object.
+    /// Fails if the value is not an object.
     pub fn of(raw: Raw<'a>) -> Result<Self, DecodeError> {
         let mut fields = Self::default();
         fields.scan_value(raw)?;
         Ok(fields)
     }
 
-    /// The same for who takes the first value of some keys.
+    /// Scans a value that is an object. Of duplicate `keys`, the first value is used.
     ///
     /// ```
     /// use recount_message::wire::{Fields, Raw};
@@ -119,7 +119,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     ///
-    /// As [`of`](Self::of).
+    /// Fails like [`of`](Self::of).
     pub fn of_by_first(raw: Raw<'a>, keys: &'static [&'static str]) -> Result<Self, DecodeError> {
         let mut fields = Self { first_counts: keys, ..Self::default() };
         fields.scan_value(raw)?;
@@ -157,7 +157,7 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// The value under a name, left where it is.
+    /// Returns the value of a field without taking it.
     ///
     /// ```
     /// use recount_message::wire::Fields;
@@ -170,7 +170,7 @@ impl<'a> Fields<'a> {
         self.fields.iter().flatten().find(|(key, _)| is_key(*key, name)).map(|(_, value)| *value)
     }
 
-    /// Takes the value under a name. It is found at once where fields are taken in their order.
+    /// Takes the value of a field. This is fastest if fields are taken in their order.
     ///
     /// ```
     /// use recount_message::wire::Fields;
@@ -198,26 +198,30 @@ impl<'a> Fields<'a> {
         self.fields.get_mut(index)?.take().map(|(_, value)| value)
     }
 
-    /// Reads the value under a name as its type, where there is one.
+    /// Takes and decodes a field; `None` if it is missing.
     #[inline]
-    pub(crate) fn read<T: Wire<'a>>(&mut self, name: &str, place: Place<'_>) -> Result<Option<T>, DecodeError> {
+    pub(crate) fn read<T: Wire<'a>>(
+        &mut self,
+        name: &str,
+        context: DecodeContext<'_>,
+    ) -> Result<Option<T>, DecodeError> {
         match self.take(name) {
             None => Ok(None),
             Some(raw) if raw.kind == Kind::Null && !T::NULLABLE => Ok(None),
-            Some(raw) => T::decode(raw, place).map(Some).map_err(|error| error.within(name)),
+            Some(raw) => T::decode(raw, context).map(Some).map_err(|error| error.within(name)),
         }
     }
 
-    /// Reads a value that must be there.
+    /// Takes and decodes a required field.
     #[inline]
-    pub(crate) fn require<T: Wire<'a>>(&mut self, name: &str, place: Place<'_>) -> Result<T, DecodeError> {
+    pub(crate) fn require<T: Wire<'a>>(&mut self, name: &str, context: DecodeContext<'_>) -> Result<T, DecodeError> {
         match self.take(name) {
             None => Err(DecodeError::missing(name)),
-            Some(raw) => T::decode(raw, place).map_err(|error| error.within(name)),
+            Some(raw) => T::decode(raw, context).map_err(|error| error.within(name)),
         }
     }
 
-    /// Whether every field has been taken.
+    /// Returns whether all fields have been taken.
     ///
     /// ```
     /// use recount_message::wire::Fields;
@@ -232,7 +236,7 @@ impl<'a> Fields<'a> {
         self.taken == self.fields.len()
     }
 
-    /// What no one has taken, in its order.
+    /// Returns the fields that have not been taken, in order.
     ///
     /// ```
     /// use recount_message::wire::Fields;
@@ -245,7 +249,7 @@ impl<'a> Fields<'a> {
     ///
     /// # Errors
     ///
-    /// When a value nests deeper than [`MAX_DEPTH`], or holds half a surrogate pair.
+    /// Fails if a value nests deeper than [`MAX_DEPTH`], or contains a lone surrogate.
     #[inline]
     pub fn rest(&self) -> Result<Object, DecodeError> {
         let mut extra = Object::new();
@@ -273,7 +277,7 @@ fn same_key(one: Raw<'_>, other: Raw<'_>) -> bool {
     one.text == other.text || matches!((one.to_str(), other.to_str()), (Ok(one), Ok(other)) if one == other)
 }
 
-/// A bit for the key, and the bits that it could be a repetition of. An escaped key can spell any other.
+/// Returns a bit for the key, and the bits of keys that it can be a duplicate of. An escaped key can be equal to any other.
 #[inline]
 fn fingerprint(key: Raw<'_>) -> (u64, u64) {
     const ESCAPED: u64 = 1 << 63;
@@ -287,21 +291,21 @@ fn fingerprint(key: Raw<'_>) -> (u64, u64) {
     }
 }
 
-/// The same fields with one value of each key, in the place of its first.
+/// Removes duplicate keys. The value is at the position of the first.
 #[cold]
 fn without_repeats<'a>(fields: &Slots<'a>, first_counts: &[&str]) -> Slots<'a> {
     let mut places = HashMap::new();
     let mut kept = Slots::new();
     for (key, value) in fields.iter().flatten() {
-        // A key with half a surrogate pair has no text; reading it will say so.
+        // A key with a lone surrogate cannot be decoded; decoding it later returns the error.
         let name = key.to_str().unwrap_or(Cow::Borrowed(key.text));
         match places.entry(name) {
-            Entry::Vacant(place) => {
-                place.insert(kept.len());
+            Entry::Vacant(context) => {
+                context.insert(kept.len());
                 kept.push(Some((*key, *value)));
             }
-            Entry::Occupied(place) => {
-                if let Some(Some((_, earlier))) = kept.get_mut(*place.get())
+            Entry::Occupied(context) => {
+                if let Some(Some((_, earlier))) = kept.get_mut(*context.get())
                     && !first_counts.iter().any(|name| is_key(*key, name))
                 {
                     *earlier = *value;
@@ -321,14 +325,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_value_of_a_repeated_key_counts_in_the_place_of_the_first() {
+    fn duplicate_key_has_last_value_at_first_position() {
         assert_eq!(names(r#"{"a":1,"b":2,"a":3}"#), r#"{"a":3,"b":2}"#);
         assert_eq!(names(r#"{"ab":1,"\u0061b":2}"#), r#"{"ab":2}"#);
         assert_eq!(names(r#"{"\u0061b":1,"ab":2}"#), r#"{"ab":2}"#);
     }
 
     #[test]
-    fn fields_are_found_in_any_order() {
+    fn fields_can_be_taken_in_any_order() {
         let mut fields = Fields::document(r#"{"c":3,"a":1,"b":2}"#).unwrap();
         for (name, text) in [("a", "1"), ("c", "3"), ("b", "2")] {
             assert_eq!(fields.take(name).unwrap().text, text);

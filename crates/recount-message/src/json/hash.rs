@@ -1,6 +1,6 @@
-//! A hash that ids are derived from.
+//! The hash function for derived ids.
 
-/// The 64-bit FNV-1a hash: tiny, and the same in every language.
+/// The 64-bit FNV-1a hash: small, and identical in every language.
 ///
 /// ```
 /// use recount_message::wire::Fnv1a;
@@ -20,7 +20,7 @@ impl Default for Fnv1a {
 }
 
 impl Fnv1a {
-    /// The hash of a text.
+    /// Hashes a text.
     ///
     /// ```
     /// use recount_message::wire::Fnv1a;
@@ -33,7 +33,7 @@ impl Fnv1a {
         hash
     }
 
-    /// Goes on from a value that another has reached.
+    /// Resumes from the value of another hash.
     ///
     /// ```
     /// use recount_message::wire::Fnv1a;
@@ -44,7 +44,7 @@ impl Fnv1a {
         Self(value)
     }
 
-    /// Takes more text.
+    /// Adds text.
     ///
     /// ```
     /// use recount_message::wire::Fnv1a;
@@ -57,7 +57,7 @@ impl Fnv1a {
         self.0 = text.bytes().fold(self.0, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
     }
 
-    /// The value reached so far.
+    /// Returns the current value.
     ///
     /// ```
     /// use recount_message::wire::Fnv1a;

@@ -1,13 +1,12 @@
-//! JSON as this crate reads and writes it.
+//! The JSON parser and encoder of this crate.
 //!
-//! Reading is one pass over the text: [`scan`] finds where each value begins and ends and checks it, and nothing is
-//! copied until a field is asked for. `serde_json` would do for the grammar; it is not used here because free JSON
-//! has to survive as text (number lexemes, order and repeated keys included), because errors must name the field, and
-//! because a text delta costs half as much this way. A property test and a fuzz target hold the scanner to
-//! `serde_json`'s grammar.
+//! Parsing is one pass over the text: [`scan`] validates each value and finds its start and end, and nothing is copied until a
+//! field is requested. `serde_json` is not used for this because arbitrary JSON must be preserved as text (number lexemes, order
+//! and duplicate keys), because errors must name the field, and because parsing a text delta takes half the time this way. A
+//! property test and a fuzz target compare the scanner with the grammar of `serde_json`.
 //!
-//! Writing is canonical: declared keys in their order, then unknown keys as they came, no white space, and every
-//! string escaped in the one way that `serde_json`, Python's `pydantic` and JavaScript's `JSON.stringify` share.
+//! The encoding is canonical: declared keys in their order, then undeclared keys in the order in which they were read, no white
+//! space, and strings escaped as by `serde_json`, Python's `pydantic` and JavaScript's `JSON.stringify`.
 
 pub(crate) mod error;
 pub(crate) mod fields;

@@ -1,4 +1,4 @@
-//! A JSON object of free values, in the order of its keys.
+//! JSON objects that preserve the order of their keys.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -7,10 +7,10 @@ use super::scan::{Kind, Raw, Scanner};
 use super::value::{Json, serialize_text};
 use super::write;
 
-/// A JSON object: keys in the order they came, values as [`Json`].
+/// A JSON object that preserves the order of its keys, with values of type [`Json`].
 ///
-/// It holds metadata, a custom event's value, and the unknown fields of everything else. A key that came twice is kept
-/// twice; [`get`](Self::get) finds the last one, as other languages do.
+/// Metadata, the values of custom events and all undeclared fields use it. Duplicate keys are preserved;
+/// [`get`](Self::get) returns the last value, as most JSON parsers do.
 ///
 /// ```
 /// use recount_message::Object;
@@ -27,7 +27,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// An object without keys.
+    /// Creates an empty object.
     ///
     /// ```
     /// use recount_message::Object;
@@ -38,7 +38,7 @@ impl Object {
         Self::default()
     }
 
-    /// Reads a JSON text that must be an object.
+    /// Parses a JSON object.
     ///
     /// ```
     /// use recount_message::Object;
@@ -51,7 +51,7 @@ impl Object {
     ///
     /// # Errors
     ///
-    /// When the text is not a JSON object, nests too deep, or has a lone surrogate.
+    /// Fails if the text is not a JSON object, nests too deep, or contains a lone surrogate.
     pub fn parse(text: &str) -> Result<Self, DecodeError> {
         Self::from_raw(Raw::document(text)?, super::scan::MAX_DEPTH)
     }
@@ -77,12 +77,12 @@ impl Object {
         }
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     ///
     /// ```
     /// use recount_message::Object;
     ///
-    /// // A key that came twice counts twice.
+    /// // Duplicate keys count twice.
     /// assert_eq!(Object::parse(r#"{"a":1,"a":2}"#)?.len(), 2);
     /// # Ok::<(), recount_message::DecodeError>(())
     /// ```
@@ -90,7 +90,7 @@ impl Object {
         self.entries.len()
     }
 
-    /// Whether there are no entries.
+    /// Returns whether the object has no entries.
     ///
     /// ```
     /// use recount_message::Object;
@@ -102,7 +102,7 @@ impl Object {
         self.entries.is_empty()
     }
 
-    /// The value under a key.
+    /// Returns the value of a key; the last one of duplicate keys.
     ///
     /// ```
     /// use recount_message::Object;
@@ -116,19 +116,19 @@ impl Object {
         self.entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// Whether there is such a key.
+    /// Returns whether the object has a key.
     ///
     /// ```
     /// use recount_message::{Json, Object};
     ///
-    /// // `null` is a value too.
+    /// // `null` is also a value.
     /// assert!(Object::from([("a", Json::null())]).contains_key("a"));
     /// ```
     pub fn contains_key(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// Sets the value under a key: in place where the key is there, at the end where it is not.
+    /// Sets the value of a key. A new key is appended.
     ///
     /// ```
     /// use recount_message::Object;
@@ -146,7 +146,7 @@ impl Object {
         }
     }
 
-    /// Removes a key and gives its last value back.
+    /// Removes a key and returns its last value.
     ///
     /// ```
     /// use recount_message::Object;
@@ -167,7 +167,7 @@ impl Object {
         removed
     }
 
-    /// The entries in their order.
+    /// Returns the entries in order.
     ///
     /// ```
     /// use recount_message::Object;
@@ -180,19 +180,19 @@ impl Object {
         self.entries.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// Appends an entry without looking for its key.
+    /// Appends an entry without checking for a duplicate key.
     pub(crate) fn push(&mut self, key: String, value: Json) {
         self.entries.push((key, value));
     }
 
-    /// Sets every entry of another object in this one.
+    /// Sets all entries of another object.
     pub(crate) fn merge(&mut self, other: &Self) {
         for (key, value) in other.iter() {
             self.insert(key, value.clone());
         }
     }
 
-    /// The canonical text.
+    /// Encodes the object as canonical JSON.
     ///
     /// ```
     /// use recount_message::Object;
@@ -213,12 +213,12 @@ impl Object {
         out.push('}');
     }
 
-    /// Writes the entries after whatever the object that is being written holds already.
+    /// Appends the entries to an object that is being written.
     fn write_entries(&self, out: &mut String) {
         self.write_extra(out, |_| false);
     }
 
-    /// Writes the entries that are not declared anyway, after those that are.
+    /// Appends the entries that are not declared fields.
     pub(crate) fn write_extra(&self, out: &mut String, is_declared: impl Fn(&str) -> bool) {
         for (key, value) in self.entries.iter().filter(|(key, _)| !is_declared(key)) {
             write::key(out, key);

@@ -1,23 +1,23 @@
-//! The declaration of a record: its struct, how it is read and written, and its description, from one list of fields.
+//! The macro that declares records: struct, parser, encoder and schema from one list of fields.
 
-/// Declares a struct that stands for a JSON object.
+/// Declares a struct that is encoded as a JSON object.
 ///
 /// ```text
 /// record! {
-///     /// What it is.
+///     /// Description of the record.
 ///     pub struct Name tagged "type word" {
-///         /// A field that must be there.
+///         /// A required field.
 ///         pub field: Type,
-///         /// A field that may be missing; `here` is the record's own id and time.
+///         /// An optional field; `here` has the id and time of the record.
 ///         pub other: Type = |here| default expression,
-///         /// A field that has another name in JSON.
+///         /// A field with another name in JSON.
 ///         pub kind as "type": Type,
 ///     }
 /// }
 /// ```
 ///
-/// What stands in a `beside { … }` after the fields is no part of the JSON.
-/// Every record also has `extra`, the fields that it does not know.
+/// Fields in a `beside { … }` after the others are not part of the JSON.
+/// Every record also has `extra`, its undeclared fields.
 macro_rules! record {
     (
         $(#[doc = $doc:literal])+
@@ -31,13 +31,13 @@ macro_rules! record {
         #[non_exhaustive]
         pub struct $name {
             $( $(#[doc = $field_doc])+ $vis $field: $type, )+
-            /// The fields that are not declared here, as they came.
+            /// Undeclared fields, in the order in which they were read.
             pub extra: $crate::json::Object,
             $($( $(#[doc = $beside_doc])+ $beside_vis $beside: $beside_type, )+)?
         }
 
         impl $name {
-            /// The declared fields and what they mean.
+            /// Returns the schema of the record.
             pub(crate) fn record() -> $crate::json::Record {
                 use $crate::json::wire::Wire;
                 $crate::json::Record {
@@ -56,20 +56,20 @@ macro_rules! record {
                 }
             }
 
-            /// Whether a key is one of the declared ones, which no extra can replace.
+            /// Returns whether a key is a declared field. Extra fields cannot replace declared ones.
             pub(crate) fn declares(key: &str) -> bool {
                 $( if key == "type" && !$tag.is_empty() { return true; } )?
                 matches!(key, $( $crate::json::record::key_of!($field $(, $key)?) )|+)
             }
 
-            /// Reads the record from its fields; `type` has been looked at before.
-            #[allow(unused_variables, reason = "not every record derives something from its place")]
+            /// Decodes the record from its fields. The caller has checked `type`.
+            #[allow(unused_variables, reason = "not every record derives a field from its context")]
             pub(crate) fn from_fields(
                 mut fields: $crate::json::fields::Fields<'_>,
-                place: $crate::json::wire::Place<'_>,
+                context: $crate::json::wire::DecodeContext<'_>,
             ) -> Result<Self, $crate::DecodeError> {
-                let own = $crate::json::record::Own::new(&fields, place);
-                let here = own.place();
+                let own = $crate::json::record::RecordContext::new(&fields, context);
+                let here = own.context();
                 $( $crate::json::record::take_tag(&mut fields, $tag)?; )?
                 $(
                     let $field: $type = $crate::json::record::read_field!(
@@ -87,9 +87,9 @@ macro_rules! record {
 
             fn decode(
                 raw: $crate::json::scan::Raw<'a>,
-                place: $crate::json::wire::Place<'_>,
+                context: $crate::json::wire::DecodeContext<'_>,
             ) -> Result<Self, $crate::DecodeError> {
-                Self::from_fields($crate::json::fields::Fields::of(raw)?, place)
+                Self::from_fields($crate::json::fields::Fields::of(raw)?, context)
             }
 
             fn encode(&self, out: &mut String) {
@@ -125,14 +125,14 @@ macro_rules! key_of {
 }
 
 macro_rules! read_field {
-    ($fields:ident, $key:expr, $place:ident) => {
-        $fields.require($key, $place)?
+    ($fields:ident, $key:expr, $context:ident) => {
+        $fields.require($key, $context)?
     };
-    ($fields:ident, $key:expr, $place:ident, $here:ident, $default:expr) => {
-        match $fields.read($key, $place)? {
+    ($fields:ident, $key:expr, $context:ident, $here:ident, $default:expr) => {
+        match $fields.read($key, $context)? {
             Some(value) => value,
             None => {
-                let $here = $place;
+                let $here = $context;
                 $default
             }
         }
@@ -145,37 +145,37 @@ use std::borrow::Cow;
 
 use super::error::{DecodeError, DecodeErrorKind};
 use super::fields::Fields;
-use super::wire::Place;
+use super::wire::DecodeContext;
 use super::write;
 
-/// What a record passes on to the values inside it: its own id and time, given or derived.
+/// The id and time of a record, given or derived, from which missing fields of nested values are derived.
 #[derive(Debug)]
-pub(crate) struct Own<'a> {
+pub(crate) struct RecordContext<'a> {
     id: Cow<'a, str>,
     time: Cow<'a, str>,
 }
 
-impl<'a> Own<'a> {
-    pub(crate) fn new(fields: &Fields<'a>, place: Place<'_>) -> Self {
+impl<'a> RecordContext<'a> {
+    pub(crate) fn new(fields: &Fields<'a>, context: DecodeContext<'_>) -> Self {
         let given = |name| fields.peek(name).and_then(|raw| raw.to_str().ok());
         Self {
-            id: given("id").unwrap_or_else(|| Cow::Owned(place.derived_id())),
-            time: given("created_at").unwrap_or_else(|| Cow::Owned(place.time.to_owned())),
+            id: given("id").unwrap_or_else(|| Cow::Owned(context.derived_id())),
+            time: given("created_at").unwrap_or_else(|| Cow::Owned(context.time.to_owned())),
         }
     }
 
-    pub(crate) fn place(&self) -> Place<'_> {
-        Place { owner: &self.id, time: &self.time, ..Place::default() }
+    pub(crate) fn context(&self) -> DecodeContext<'_> {
+        DecodeContext { owner: &self.id, time: &self.time, ..DecodeContext::default() }
     }
 }
 
-/// The `type` of an object, where it is a string.
+/// Returns the `type` of an object, which must be a string.
 pub(crate) fn tag_of<'a>(fields: &Fields<'a>) -> Result<Cow<'a, str>, DecodeError> {
     let raw = fields.peek("type").ok_or_else(|| DecodeError::missing("type"))?;
     raw.to_str().map_err(|error| error.within("type"))
 }
 
-/// Takes the `type` of an object, which must say that it is what it should be. One that says nothing is believed.
+/// Takes the `type` of an object and checks it. A missing `type` is accepted.
 pub(crate) fn take_tag(fields: &mut Fields<'_>, expected: &str) -> Result<(), DecodeError> {
     let Some(raw) = fields.take("type") else { return Ok(()) };
     let found = raw.to_str().map_err(|error| error.within("type"))?;

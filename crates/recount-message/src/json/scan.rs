@@ -1,11 +1,11 @@
-//! The scanner: where a JSON value ends, what kind it is, and whether it is well formed.
+//! The scanner: validates JSON values, and finds their kind and end.
 
 use std::borrow::Cow;
 
 use super::error::{DecodeError, DecodeErrorKind};
 use super::value::Json;
 
-/// How deep a free JSON value (metadata, extras, structured output) may nest, the value itself counting as one.
+/// The maximum nesting depth of arbitrary JSON (metadata, extra fields, structured output). The value itself counts as one.
 ///
 /// ```
 /// use recount_message::{DecodeErrorKind, Json, MAX_DEPTH};
@@ -16,11 +16,10 @@ use super::value::Json;
 /// ```
 pub const MAX_DEPTH: usize = 128;
 
-/// How deep a whole document may nest: a free value plus what an event or a checkpoint wraps around a message that
-/// holds it.
+/// The maximum nesting depth of a document: a value of maximum depth in a message in an event or a checkpoint.
 pub(crate) const MAX_DOCUMENT_DEPTH: usize = MAX_DEPTH + 16;
 
-/// A JSON value that was found in a text: where it stands there, and what it is.
+/// A JSON value in a text: its source text and its kind.
 ///
 /// ```
 /// use recount_message::wire::{Kind, Raw};
@@ -32,13 +31,13 @@ pub(crate) const MAX_DOCUMENT_DEPTH: usize = MAX_DEPTH + 16;
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Raw<'a> {
-    /// Its text, without white space around it.
+    /// The source text, without surrounding white space.
     pub text: &'a str,
-    /// What it is.
+    /// The kind of the value.
     pub kind: Kind,
 }
 
-/// What a JSON value is.
+/// The kind of a JSON value.
 ///
 /// ```
 /// use recount_message::wire::{Kind, Raw};
@@ -56,7 +55,7 @@ pub enum Kind {
     Number,
     /// A string.
     String {
-        /// Whether the text has a backslash; without one it can be borrowed as it stands.
+        /// Whether the text contains a backslash. Without one, the string can be borrowed.
         escaped: bool,
     },
     /// An array.
@@ -66,7 +65,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind with its article, for error messages.
+    /// Returns the kind with its article, for error messages.
     pub(crate) fn describe(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -90,7 +89,7 @@ impl<'a> Raw<'a> {
     ///
     /// # Errors
     ///
-    /// When the text is no JSON, or nests too deep.
+    /// Fails if the text is not JSON or nests too deep.
     pub fn document(text: &'a str) -> Result<Self, DecodeError> {
         let mut scanner = Scanner::new(text);
         scanner.skip_space();
@@ -99,7 +98,7 @@ impl<'a> Raw<'a> {
         Ok(raw)
     }
 
-    /// The error that something else should stand here.
+    /// Creates the error that another kind of value was expected.
     ///
     /// ```
     /// use recount_message::wire::Raw;
@@ -113,7 +112,7 @@ impl<'a> Raw<'a> {
         DecodeError::new(DecodeErrorKind::WrongType, format!("expected {what}, found {}", self.kind.describe()))
     }
 
-    /// The string that this value is, borrowed where it has no escapes.
+    /// Decodes a string. It is borrowed if it has no escapes.
     ///
     /// ```
     /// use recount_message::wire::Raw;
@@ -124,7 +123,7 @@ impl<'a> Raw<'a> {
     ///
     /// # Errors
     ///
-    /// When it is no string, or holds half a surrogate pair.
+    /// Fails if the value is not a string, or contains a lone surrogate.
     pub fn to_str(self) -> Result<Cow<'a, str>, DecodeError> {
         match self.kind {
             Kind::String { escaped: false } => Ok(Cow::Borrowed(unquoted(self.text))),
@@ -133,7 +132,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The value by itself.
+    /// Copies the value.
     ///
     /// ```
     /// use recount_message::wire::Raw;
@@ -144,12 +143,12 @@ impl<'a> Raw<'a> {
     ///
     /// # Errors
     ///
-    /// When it nests deeper than [`MAX_DEPTH`], or holds half a surrogate pair.
+    /// Fails if the value nests deeper than [`MAX_DEPTH`], or contains a lone surrogate.
     pub fn to_value(self) -> Result<Json, DecodeError> {
         Json::from_raw(self, MAX_DEPTH)
     }
 
-    /// The elements of the array that this value is.
+    /// Returns the elements of an array.
     ///
     /// ```
     /// use recount_message::wire::Raw;
@@ -160,7 +159,7 @@ impl<'a> Raw<'a> {
     ///
     /// # Errors
     ///
-    /// When it is no array.
+    /// Fails if the value is not an array.
     pub fn elements(self) -> Result<Elements<'a>, DecodeError> {
         if self.kind != Kind::Array {
             return Err(self.expected("an array"));
@@ -171,13 +170,13 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// A string's source text without its quotes.
+/// Returns the source text of a string without its quotes.
 #[inline]
 pub(crate) fn unquoted(text: &str) -> &str {
     text.get(1..text.len() - 1).unwrap_or_default()
 }
 
-/// The elements of an array whose text has been scanned before, so that it is known to be well formed.
+/// The elements of an array that has been validated.
 #[derive(Debug)]
 pub struct Elements<'a> {
     scanner: Scanner<'a>,
@@ -235,7 +234,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Checks that nothing but white space is left.
+    /// Checks that only white space is left.
     pub(crate) fn finish(&mut self) -> Result<(), DecodeError> {
         self.skip_space();
         if self.at == self.bytes.len() { Ok(()) } else { Err(self.syntax("nothing after the value")) }
@@ -251,12 +250,12 @@ impl<'a> Scanner<'a> {
     }
 
     fn since(&self, start: usize) -> &'a str {
-        // Every token begins and ends at an ASCII byte, so the range is always on character boundaries.
+        // Every token starts and ends at an ASCII byte, so the range is on character boundaries.
         self.text.get(start..self.at).unwrap_or_default()
     }
 
-    /// Steps over a key if it comes next. It is given with the bracket or comma before it and the colon after it, and
-    /// there may be white space between those and it.
+    /// Skips a key if it is next. `key` includes the bracket or comma before it and the colon after it. White space between them
+    /// is allowed.
     #[inline]
     pub(crate) fn skip_key(&mut self, key: &str) -> bool {
         let found = self.skip(key) || self.skip_spaced_key(key);
@@ -278,7 +277,7 @@ impl<'a> Scanner<'a> {
         true
     }
 
-    /// Steps over a word if it comes next.
+    /// Skips a word if it is next.
     #[inline]
     pub(crate) fn skip(&mut self, word: &str) -> bool {
         let found = self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(word.as_bytes()));
@@ -288,14 +287,14 @@ impl<'a> Scanner<'a> {
         found
     }
 
-    /// Steps over the end of the object that the whole text is.
+    /// Skips the end of the object and of the text.
     #[inline]
     pub(crate) fn skip_end(&mut self) -> bool {
         self.skip_space();
         self.skip("}") && self.finish().is_ok()
     }
 
-    /// Calls `each` with every key and value of the object that begins here.
+    /// Scans an object and calls `each` with every key and value.
     #[inline]
     pub(crate) fn object(&mut self, depth: usize, mut each: impl FnMut(Raw<'a>, Raw<'a>)) -> Result<(), DecodeError> {
         self.expect(b'{', "an object")?;
@@ -350,7 +349,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Scans one value that may nest `depth` deep.
+    /// Scans one value of at most `depth` nested levels.
     #[inline]
     pub(crate) fn value(&mut self, depth: usize) -> Result<Raw<'a>, DecodeError> {
         let start = self.at;
@@ -449,7 +448,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Scans a string and reads it, borrowed where it has no escapes.
+    /// Scans and decodes a string. It is borrowed if it has no escapes.
     #[inline]
     pub(crate) fn text(&mut self) -> Result<Cow<'a, str>, DecodeError> {
         if self.peek() == Some(b'"') {
@@ -470,7 +469,7 @@ impl<'a> Scanner<'a> {
         self.string()?.to_str()
     }
 
-    /// Checks what follows a backslash. Surrogates are looked at when the string is read.
+    /// Validates an escape after its backslash. Surrogates are validated when the string is decoded.
     fn escape(&mut self) -> Result<(), DecodeError> {
         match self.peek() {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
@@ -500,10 +499,9 @@ pub(crate) fn too_deep() -> DecodeError {
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
 
-/// The position of the first quote, backslash or control character at or after `at`.
+/// Returns the position of the first quote, backslash or control character at or after `at`.
 ///
-/// Most strings are short, so it looks at eight bytes at a time first, and leaves the rest to a function that is made
-/// for long ones.
+/// Most strings are short, so this function checks eight bytes at a time and calls another function for long strings.
 #[inline]
 pub(crate) fn next_special(bytes: &[u8], mut at: usize) -> usize {
     for _ in 0..8 {
@@ -519,7 +517,7 @@ pub(crate) fn next_special(bytes: &[u8], mut at: usize) -> usize {
 
 #[inline(never)]
 fn next_special_far(bytes: &[u8], mut at: usize) -> usize {
-    // There is no branch inside a chunk, so that the compiler looks at many bytes at once.
+    // No branches inside a chunk, so that the compiler vectorises the loop.
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<64>()) {
         if chunk.iter().fold(false, |found, &byte| found | is_special(byte)) {
             break;
@@ -542,7 +540,7 @@ fn next_special_far(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Whether a text can stand in a string as it is.
+/// Returns whether a text needs no escapes in a string.
 #[inline]
 pub(crate) fn is_plain(bytes: &[u8]) -> bool {
     if bytes.len() > 64 {
@@ -553,23 +551,23 @@ pub(crate) fn is_plain(bytes: &[u8]) -> bool {
     words.iter().chain([last]).fold(0, |hits, word| hits | specials(u64::from_le_bytes(*word))) == 0
 }
 
-/// Whether a byte may not stand in a string as it is.
+/// Returns whether a byte needs an escape in a string.
 #[inline]
 fn is_special(byte: u8) -> bool {
     (byte == b'"') | (byte == b'\\') | (byte < 0x20)
 }
 
-/// The same for eight bytes at once: the high bit of each special byte. Borrows can set the bits of bytes after the
-/// first special one too, so only the first counts, and whether there is one.
+/// Checks eight bytes at once and returns the high bit of each special byte. Borrows can also set the bits of bytes after the
+/// first special one, so only the first bit is reliable.
 #[inline]
 fn specials(word: u64) -> u64 {
-    // With this bit flipped the quote comes right after the control characters, and both are less than 0x21.
+    // With this bit flipped, the quote follows the control characters, and both are less than 0x21.
     let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
     let backslash = (word ^ (ONES * u64::from(b'\\'))).wrapping_sub(ONES);
     (quote_or_control | backslash) & !word & HIGH
 }
 
-/// Resolves the escapes of a string whose text has been scanned before.
+/// Decodes the escapes of a string that has been validated.
 pub(crate) fn unescape(text: &str) -> Result<String, DecodeError> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -588,7 +586,7 @@ pub(crate) fn unescape(text: &str) -> Result<String, DecodeError> {
                 rest = tail;
                 continue;
             }
-            // A quote, a backslash or a slash stands for itself.
+            // A quote, a backslash and a slash are unchanged.
             Some(other) => other,
             None => break,
         };
@@ -599,7 +597,7 @@ pub(crate) fn unescape(text: &str) -> Result<String, DecodeError> {
     Ok(out)
 }
 
-/// Reads the digits after `\u`, and a second escape where the first is half of a pair.
+/// Decodes the digits after `\u`, and a second escape if the first is half of a surrogate pair.
 fn unicode_escape(text: &str) -> Result<(char, &str), DecodeError> {
     let (first, rest) = four_digits(text);
     if let Some(character) = char::from_u32(first) {

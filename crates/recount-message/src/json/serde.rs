@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::hash::Fnv1a;
 use super::scan::Raw;
 use super::value::serialize_text;
-use super::wire::{Place, Wire};
+use super::wire::{DecodeContext, Wire};
 use crate::block::{
     Base64Source, ContentBlock, DataBlock, HintBlock, MediaBlock, Payload, PermissionRule, Source, TextBlock,
     ThinkingBlock, ToolCallBlock, ToolResultBlock, UnknownBlock, UrlSource,
@@ -34,8 +34,8 @@ macro_rules! serde_as_native_json {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = Box::<RawValue>::deserialize(deserializer)?;
                 let owner = format!("{:016x}", Fnv1a::of(text.get()).value());
-                let place = Place { owner: &owner, ..Place::default() };
-                Raw::document(text.get()).and_then(|raw| Self::decode(raw, place)).map_err(Error::custom)
+                let context = DecodeContext { owner: &owner, ..DecodeContext::default() };
+                Raw::document(text.get()).and_then(|raw| Self::decode(raw, context)).map_err(Error::custom)
             }
         }
     )+};

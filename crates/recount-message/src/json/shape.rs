@@ -1,6 +1,6 @@
-//! What the declared types look like, as data: the schema, the protocol page and other languages' types come from it.
+//! Descriptions of the declared types, from which the schema, the protocol page and the TypeScript types are generated.
 
-/// What may stand in a field.
+/// The type of a field.
 ///
 /// ```
 /// use recount_message::{Shape, schema};
@@ -8,28 +8,28 @@
 /// let events = schema::events();
 /// let end = events.iter().find(|event| event.name == "ModelCallEndEvent").unwrap();
 /// let reason = end.fields.iter().find(|field| field.name == "finished_reason").unwrap();
-/// assert_eq!(reason.shape, Shape::Words(&["completed", "interrupted"]));
+/// assert_eq!(reason.shape, Shape::Enum(&["completed", "interrupted"]));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Shape {
     /// A string.
-    Text,
+    String,
     /// `true` or `false`.
     Boolean,
-    /// A whole number that is not negative.
-    Count,
+    /// A non-negative integer.
+    Integer,
     /// Any JSON object.
     Object,
-    /// One of some words.
-    Words(&'static [&'static str]),
-    /// A record that is declared by itself, by its name.
+    /// One of several strings.
+    Enum(&'static [&'static str]),
+    /// Another record, by its name.
     Record(&'static str),
-    /// One of several shapes.
+    /// One of several types.
     OneOf(Vec<Shape>),
-    /// A list of something.
-    List(Box<Shape>),
-    /// Something or `null`.
+    /// An array.
+    Array(Box<Shape>),
+    /// A type or `null`.
     Nullable(Box<Shape>),
 }
 
@@ -40,18 +40,18 @@ pub enum Shape {
 ///
 /// let describe = |field: &Field| format!("{}{}: {}", field.name, if field.required { "" } else { "?" }, field.doc);
 /// let usage = &schema::messages()[1];
-/// assert_eq!(describe(&usage.fields[0]), "input_tokens: Tokens read.");
-/// assert_eq!(describe(&usage.fields[2]), "cache_input_tokens?: Tokens read from the prompt cache.");
+/// assert_eq!(describe(&usage.fields[0]), "input_tokens: Number of input tokens.");
+/// assert_eq!(describe(&usage.fields[2]), "cache_input_tokens?: Number of input tokens read from the prompt cache.");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     /// The key.
     pub name: &'static str,
-    /// What may stand there.
+    /// Type of the value.
     pub shape: Shape,
-    /// Whether a text without the field cannot be read.
+    /// Whether parsing fails without the field.
     pub required: bool,
-    /// What the field means.
+    /// Description of the field.
     pub doc: &'static str,
 }
 
@@ -60,7 +60,7 @@ pub struct Field {
 /// ```
 /// use recount_message::{Event, schema};
 ///
-/// // Every event's example is an event of its type.
+/// // The example of every record is an event of its type.
 /// for record in schema::events() {
 ///     assert_eq!(Some(Event::from_json(record.example.unwrap())?.type_name()), record.tag);
 /// }
@@ -70,12 +70,12 @@ pub struct Field {
 pub struct Record {
     /// The Rust name.
     pub name: &'static str,
-    /// What `type` says in JSON, where the record has a `type`.
+    /// The value of `type` in JSON, if the record has one.
     pub tag: Option<&'static str>,
-    /// What the record is.
+    /// Description of the record.
     pub doc: &'static str,
-    /// One in JSON, where the declaration gives one.
+    /// An example in JSON, if the declaration has one.
     pub example: Option<&'static str>,
-    /// The fields in the order in which they are written, `type` aside.
+    /// The fields in encoding order, without `type`.
     pub fields: Vec<Field>,
 }

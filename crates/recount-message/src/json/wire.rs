@@ -1,4 +1,4 @@
-//! How a Rust type is read from and written to a field.
+//! Decoding and encoding of field values.
 
 use std::borrow::Cow;
 
@@ -8,39 +8,39 @@ use super::scan::{Kind, MAX_DEPTH, MAX_DOCUMENT_DEPTH, Raw, Scanner};
 use super::shape::Shape;
 use super::write;
 
-/// Where a value stands, from which ids and times that it lacks are derived.
+/// The context of a value, from which missing ids and times are derived.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Place<'p> {
-    /// The id of what holds the value.
+pub(crate) struct DecodeContext<'p> {
+    /// Id of the containing record.
     pub(crate) owner: &'p str,
-    /// Which of the owner's children it is.
+    /// Index of the value in the owner.
     pub(crate) index: usize,
-    /// The owner's time.
+    /// Time of the owner.
     pub(crate) time: &'p str,
-    /// Whether a free value here may be a whole message, which nests deeper than what a message may hold.
+    /// Whether arbitrary JSON can be a complete message here, which can nest deeper than the values in a message.
     pub(crate) holds_message: bool,
 }
 
-impl Place<'_> {
-    /// The id of a value that came without one.
+impl DecodeContext<'_> {
+    /// Returns the id for a value without one.
     pub(crate) fn derived_id(&self) -> String {
         format!("{}.{}", self.owner, self.index)
     }
 }
 
-/// A type that can stand in a field.
+/// The type of a field.
 pub(crate) trait Wire<'a>: Sized {
-    /// Whether `null` is one of its values. For any other type a `null` is as good as no field.
+    /// Whether `null` is a value of the type. For other types, `null` is equivalent to a missing field.
     const NULLABLE: bool = false;
 
-    /// What the type looks like, for the schema and the documentation.
+    /// Returns the description of the type for the schema.
     fn shape() -> Shape;
-    fn decode(raw: Raw<'a>, place: Place<'_>) -> Result<Self, DecodeError>;
+    fn decode(raw: Raw<'a>, context: DecodeContext<'_>) -> Result<Self, DecodeError>;
 
-    /// Reads the value that comes next.
+    /// Decodes the next value.
     #[inline]
-    fn next(scanner: &mut Scanner<'a>, place: Place<'_>) -> Result<Self, DecodeError> {
-        Self::decode(scanner.value(MAX_DOCUMENT_DEPTH - 1)?, place)
+    fn next(scanner: &mut Scanner<'a>, context: DecodeContext<'_>) -> Result<Self, DecodeError> {
+        Self::decode(scanner.value(MAX_DOCUMENT_DEPTH - 1)?, context)
     }
 
     fn encode(&self, out: &mut String);
@@ -48,16 +48,16 @@ pub(crate) trait Wire<'a>: Sized {
 
 impl<'a> Wire<'a> for Cow<'a, str> {
     fn shape() -> Shape {
-        Shape::Text
+        Shape::String
     }
 
     #[inline]
-    fn decode(raw: Raw<'a>, _: Place<'_>) -> Result<Self, DecodeError> {
+    fn decode(raw: Raw<'a>, _: DecodeContext<'_>) -> Result<Self, DecodeError> {
         raw.to_str()
     }
 
     #[inline]
-    fn next(scanner: &mut Scanner<'a>, _: Place<'_>) -> Result<Self, DecodeError> {
+    fn next(scanner: &mut Scanner<'a>, _: DecodeContext<'_>) -> Result<Self, DecodeError> {
         scanner.text()
     }
 
@@ -68,10 +68,10 @@ impl<'a> Wire<'a> for Cow<'a, str> {
 
 impl Wire<'_> for String {
     fn shape() -> Shape {
-        Shape::Text
+        Shape::String
     }
 
-    fn decode(raw: Raw<'_>, _: Place<'_>) -> Result<Self, DecodeError> {
+    fn decode(raw: Raw<'_>, _: DecodeContext<'_>) -> Result<Self, DecodeError> {
         raw.to_str().map(Cow::into_owned)
     }
 
@@ -85,7 +85,7 @@ impl Wire<'_> for bool {
         Shape::Boolean
     }
 
-    fn decode(raw: Raw<'_>, _: Place<'_>) -> Result<Self, DecodeError> {
+    fn decode(raw: Raw<'_>, _: DecodeContext<'_>) -> Result<Self, DecodeError> {
         match raw.kind {
             Kind::Bool(value) => Ok(value),
             _ => Err(raw.expected("true or false")),
@@ -99,10 +99,10 @@ impl Wire<'_> for bool {
 
 impl Wire<'_> for u64 {
     fn shape() -> Shape {
-        Shape::Count
+        Shape::Integer
     }
 
-    fn decode(raw: Raw<'_>, _: Place<'_>) -> Result<Self, DecodeError> {
+    fn decode(raw: Raw<'_>, _: DecodeContext<'_>) -> Result<Self, DecodeError> {
         if raw.kind != Kind::Number {
             return Err(raw.expected("a whole number"));
         }
@@ -125,11 +125,11 @@ impl Wire<'_> for Object {
     }
 
     #[inline]
-    fn decode(raw: Raw<'_>, place: Place<'_>) -> Result<Self, DecodeError> {
+    fn decode(raw: Raw<'_>, context: DecodeContext<'_>) -> Result<Self, DecodeError> {
         if raw.text == "{}" {
             return Ok(Self::new());
         }
-        Self::from_raw(raw, if place.holds_message { MAX_DOCUMENT_DEPTH } else { MAX_DEPTH })
+        Self::from_raw(raw, if context.holds_message { MAX_DOCUMENT_DEPTH } else { MAX_DEPTH })
     }
 
     fn encode(&self, out: &mut String) {
@@ -137,11 +137,11 @@ impl Wire<'_> for Object {
     }
 
     #[inline]
-    fn next(scanner: &mut Scanner<'_>, place: Place<'_>) -> Result<Self, DecodeError> {
+    fn next(scanner: &mut Scanner<'_>, context: DecodeContext<'_>) -> Result<Self, DecodeError> {
         if scanner.skip("{}") {
             return Ok(Self::new());
         }
-        Self::decode(scanner.value(MAX_DOCUMENT_DEPTH - 1)?, place)
+        Self::decode(scanner.value(MAX_DOCUMENT_DEPTH - 1)?, context)
     }
 }
 
@@ -153,8 +153,8 @@ impl<'a, T: Wire<'a>> Wire<'a> for Option<T> {
     }
 
     #[inline]
-    fn decode(raw: Raw<'a>, place: Place<'_>) -> Result<Self, DecodeError> {
-        if raw.kind == Kind::Null { Ok(None) } else { T::decode(raw, place).map(Some) }
+    fn decode(raw: Raw<'a>, context: DecodeContext<'_>) -> Result<Self, DecodeError> {
+        if raw.kind == Kind::Null { Ok(None) } else { T::decode(raw, context).map(Some) }
     }
 
     fn encode(&self, out: &mut String) {
@@ -167,13 +167,15 @@ impl<'a, T: Wire<'a>> Wire<'a> for Option<T> {
 
 impl<'a, T: Wire<'a>> Wire<'a> for Vec<T> {
     fn shape() -> Shape {
-        Shape::List(Box::new(T::shape()))
+        Shape::Array(Box::new(T::shape()))
     }
 
-    fn decode(raw: Raw<'a>, place: Place<'_>) -> Result<Self, DecodeError> {
+    fn decode(raw: Raw<'a>, context: DecodeContext<'_>) -> Result<Self, DecodeError> {
         raw.elements()?
             .enumerate()
-            .map(|(index, element)| T::decode(element, Place { index, ..place }).map_err(|error| error.at_index(index)))
+            .map(|(index, element)| {
+                T::decode(element, DecodeContext { index, ..context }).map_err(|error| error.at_index(index))
+            })
             .collect()
     }
 
@@ -189,17 +191,17 @@ impl<'a, T: Wire<'a>> Wire<'a> for Vec<T> {
     }
 }
 
-pub(crate) fn unknown_word_message(what: &str, word: &str, known: &[&str]) -> String {
+pub(crate) fn unknown_value_message(what: &str, word: &str, known: &[&str]) -> String {
     format!("unknown {what} {word:?}, expected one of {}", known.join(", "))
 }
 
-/// Creates the `serde` error for a word that is not a value of an enum.
-pub(crate) fn unknown_word<E: serde::de::Error>(what: &str, word: &str, known: &[&str]) -> E {
-    E::custom(unknown_word_message(what, word, known))
+/// Creates the `serde` error for an unknown value of an enum.
+pub(crate) fn unknown_value<E: serde::de::Error>(what: &str, word: &str, known: &[&str]) -> E {
+    E::custom(unknown_value_message(what, word, known))
 }
 
-/// Declares an enum whose values are words on the wire.
-macro_rules! words {
+/// Declares an enum that is encoded as a string.
+macro_rules! string_enum {
     (
         $(#[$meta:meta])*
         pub enum $name:ident as $what:literal {
@@ -214,18 +216,18 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Every value, in the order of the declaration.
+            /// All values, in the order of their declaration.
             ///
             /// ```
             #[doc = concat!("use recount_message::", stringify!($name), ";")]
             ///
             #[doc = concat!("for value in ", stringify!($name), "::ALL {")]
-            #[doc = concat!("    assert_eq!(", stringify!($name), "::from_word(value.as_str()), Some(*value));")]
+            #[doc = concat!("    assert_eq!(", stringify!($name), "::from_name(value.as_str()), Some(*value));")]
             /// }
             /// ```
             pub const ALL: &'static [Self] = &[$(Self::$value),+];
 
-            /// The word that stands for it in JSON.
+            /// Returns the JSON string of the value.
             ///
             /// ```
             #[doc = concat!("use recount_message::", stringify!($name), ";")]
@@ -240,16 +242,16 @@ macro_rules! words {
                 }
             }
 
-            /// The value that a word stands for.
+            /// Returns the value with a JSON string; `None` for unknown strings.
             ///
             /// ```
             #[doc = concat!("use recount_message::", stringify!($name), ";")]
             ///
             #[doc = concat!("let first = ", stringify!($name), "::ALL[0];")]
-            #[doc = concat!("assert_eq!(", stringify!($name), "::from_word(first.as_str()), Some(first));")]
-            #[doc = concat!("assert_eq!(", stringify!($name), "::from_word(\"no such word\"), None);")]
+            #[doc = concat!("assert_eq!(", stringify!($name), "::from_name(first.as_str()), Some(first));")]
+            #[doc = concat!("assert_eq!(", stringify!($name), "::from_name(\"no such word\"), None);")]
             /// ```
-            pub fn from_word(word: &str) -> Option<Self> {
+            pub fn from_name(word: &str) -> Option<Self> {
                 match word {
                     $( $word => Some(Self::$value), )+
                     _ => None,
@@ -272,24 +274,24 @@ macro_rules! words {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let word = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                Self::from_word(&word).ok_or_else(|| $crate::json::wire::unknown_word($what, &word, &[$($word),+]))
+                Self::from_name(&word).ok_or_else(|| $crate::json::wire::unknown_value($what, &word, &[$($word),+]))
             }
         }
 
         impl<'a> $crate::json::wire::Wire<'a> for $name {
             fn shape() -> $crate::json::Shape {
-                $crate::json::Shape::Words(&[$($word),+])
+                $crate::json::Shape::Enum(&[$($word),+])
             }
 
             fn decode(
                 raw: $crate::json::scan::Raw<'a>,
-                _: $crate::json::wire::Place<'_>,
+                _: $crate::json::wire::DecodeContext<'_>,
             ) -> Result<Self, $crate::DecodeError> {
                 let word = raw.to_str()?;
-                Self::from_word(&word).ok_or_else(|| {
+                Self::from_name(&word).ok_or_else(|| {
                     $crate::DecodeError::new(
                         $crate::DecodeErrorKind::UnknownValue,
-                        $crate::json::wire::unknown_word_message($what, &word, &[$($word),+]),
+                        $crate::json::wire::unknown_value_message($what, &word, &[$($word),+]),
                     )
                 })
             }
@@ -300,4 +302,4 @@ macro_rules! words {
         }
     };
 }
-pub(crate) use words;
+pub(crate) use string_enum;

@@ -1,8 +1,8 @@
-//! Writing strings in the canonical way.
+//! Canonical encoding of strings and keys.
 
 use super::scan::{is_plain, next_special};
 
-/// Writes a string with its quotes. Only what JSON requires is escaped, with the short forms where they exist.
+/// Writes a string with quotes. Escapes only the characters that JSON requires, in the short form if there is one.
 ///
 /// ```
 /// let mut out = String::new();
@@ -43,7 +43,7 @@ fn escaped(out: &mut String, mut text: &str) {
     }
 }
 
-/// Writes `"key":`, with a comma before it unless it is the first of its object.
+/// Writes `"key":`, preceded by a comma unless it is the first key of its object.
 ///
 /// ```
 /// use recount_message::wire::write_key;

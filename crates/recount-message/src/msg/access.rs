@@ -1,4 +1,4 @@
-//! Reading a message.
+//! Accessors of messages.
 
 use hashbrown::HashMap;
 use jiff::Timestamp;
@@ -6,11 +6,11 @@ use jiff::Timestamp;
 use super::{ErrorInfo, FinishedReason, Msg, Role, Usage};
 use crate::Object;
 use crate::block::{Block, ContentBlock, DataBlock, TextBlock, ToolCallBlock, ToolResultBlock};
-use crate::marks;
+use crate::extensions;
 use crate::time::parse_time;
 
 impl Msg {
-    /// Id of the message.
+    /// Returns the id of the message.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -22,7 +22,7 @@ impl Msg {
         &self.id
     }
 
-    /// Who says it; empty where nobody is named.
+    /// Returns the name of the sender; empty if the message has none.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -33,21 +33,22 @@ impl Msg {
         &self.name
     }
 
-    /// Whether anybody is named. AgentScope Java has messages without a name; natively theirs is empty, with a mark.
+    /// Returns whether the message has a name. Messages of AgentScope Java can lack one; in native JSON it is then empty, with an
+    /// extension.
     ///
     /// ```
     /// use recount_message::{Msg, Role};
     ///
-    /// let nobody = Msg::builder().role(Role::User).text_content("Hello").build()?;
-    /// assert_eq!((nobody.has_name(), nobody.name()), (false, ""));
-    /// assert!(nobody.with_name("Alice").has_name());
+    /// let unnamed = Msg::builder().role(Role::User).text_content("Hello").build()?;
+    /// assert_eq!((unnamed.has_name(), unnamed.name()), (false, ""));
+    /// assert!(unnamed.with_name("Alice").has_name());
     /// # Ok::<(), recount_message::RoleError>(())
     /// ```
     pub fn has_name(&self) -> bool {
-        !marks::is_absent(&self.metadata, "name")
+        !extensions::is_absent(&self.metadata, "name")
     }
 
-    /// The part that the sender plays.
+    /// Returns the role of the sender.
     ///
     /// ```
     /// use recount_message::{Msg, Role};
@@ -58,7 +59,7 @@ impl Msg {
         self.role.role
     }
 
-    /// What is said, block by block.
+    /// Returns the blocks of the message.
     ///
     /// ```
     /// use recount_message::{Msg, ThinkingBlock};
@@ -71,7 +72,7 @@ impl Msg {
         &self.content
     }
 
-    /// What else is known about the message. It never reaches a model.
+    /// Returns the metadata. It is never sent to a model.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -83,12 +84,12 @@ impl Msg {
         &self.metadata
     }
 
-    /// When the message began, as it was written.
+    /// Returns the time at which the message started, as written.
     ///
     /// ```
     /// use recount_message::Msg;
     ///
-    /// // AgentScope Java's way to write a time stays as it is.
+    /// // The time format of AgentScope Java is preserved.
     /// let message = Msg::user("Alice", "Hello").with_created_at("2026-11-15 19:38:53.133");
     /// assert_eq!(message.created_at(), "2026-11-15 19:38:53.133");
     /// ```
@@ -96,7 +97,7 @@ impl Msg {
         &self.created_at
     }
 
-    /// When the message began; nothing where the text is no time. Without a zone it is taken as UTC.
+    /// Parses the time at which the message started; `None` if the text is not a time. A time without a zone is UTC.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -109,7 +110,7 @@ impl Msg {
         parse_time(&self.created_at)
     }
 
-    /// When the message was complete, as it was written.
+    /// Returns the time at which the message was complete, as written; `None` while it is open.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -122,7 +123,7 @@ impl Msg {
         self.finished_at.as_deref()
     }
 
-    /// When the message was complete.
+    /// Parses the time at which the message was complete; `None` while it is open, or if the text is not a time.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -137,7 +138,7 @@ impl Msg {
         parse_time(self.finished_at()?)
     }
 
-    /// How many tokens it took; nothing before the first model call has ended.
+    /// Returns the tokens used; `None` before the end of the first model call.
     ///
     /// ```
     /// use recount_message::{Msg, Usage};
@@ -150,7 +151,7 @@ impl Msg {
         self.usage.as_ref()
     }
 
-    /// Why the reply ended.
+    /// Returns why the reply ended; `None` while it is open, and for messages that are not replies.
     ///
     /// ```
     /// use recount_message::{FinishedReason, GenerateReason, Msg};
@@ -162,7 +163,7 @@ impl Msg {
         self.finished_reason
     }
 
-    /// The structured output, where one was asked for. [`structured`](Self::structured) reads it as a Rust type.
+    /// Returns the structured output; `None` if none was requested. [`structured`](Self::structured) deserializes it.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -174,7 +175,7 @@ impl Msg {
         self.structured_output.as_ref()
     }
 
-    /// What went wrong, where the reply ended with an error.
+    /// Returns the error that ended the reply.
     ///
     /// ```
     /// use recount_message::{ErrorType, Msg};
@@ -188,7 +189,7 @@ impl Msg {
         self.error.as_ref()
     }
 
-    /// The reply that this one is a part of, where it is a sub-agent's.
+    /// Returns the id of the reply that started this one, if this is the reply of a sub-agent.
     ///
     /// ```
     /// use recount_message::{Msg, ReplyStart, ReplyWriter, Stamps};
@@ -199,12 +200,12 @@ impl Msg {
     /// assert_eq!(Msg::user("Alice", "Hello").parent(), None);
     /// ```
     pub fn parent(&self) -> Option<String> {
-        marks::get(&self.metadata, "parent")?.as_str().map(str::to_owned)
+        extensions::get(&self.metadata, "parent")?.as_str().map(str::to_owned)
     }
 
-    /// The text of the message's own text blocks, joined by line breaks; nothing when it has none.
+    /// Returns the text blocks of the message, joined by line breaks; `None` if it has none.
     ///
-    /// Hints and tool results are not looked into.
+    /// The text in hints and tool results is not included.
     ///
     /// ```
     /// use recount_message::{Msg, ThinkingBlock};
@@ -217,7 +218,7 @@ impl Msg {
         self.text_joined_by("\n")
     }
 
-    /// The same with another separator.
+    /// Returns the text blocks of the message, joined by `separator`; `None` if it has none.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -230,7 +231,7 @@ impl Msg {
         (!texts.is_empty()).then(|| texts.join(separator))
     }
 
-    /// The same, empty when there is none, as AgentScope Java has it.
+    /// Returns the text blocks of the message, joined by line breaks; empty if it has none.
     ///
     /// ```
     /// use recount_message::{Msg, ToolCallBlock};
@@ -242,7 +243,7 @@ impl Msg {
         self.text().unwrap_or_default()
     }
 
-    /// The blocks of a type.
+    /// Returns the blocks of a type.
     ///
     /// ```
     /// use recount_message::{Msg, ToolCallBlock};
@@ -255,7 +256,7 @@ impl Msg {
         self.content.iter().filter_map(B::from_content)
     }
 
-    /// The first block of a type.
+    /// Returns the first block of a type.
     ///
     /// ```
     /// use recount_message::{Msg, TextBlock, ThinkingBlock};
@@ -267,7 +268,7 @@ impl Msg {
         self.blocks().next()
     }
 
-    /// Whether there is a block of a type.
+    /// Returns whether the message has a block of a type.
     ///
     /// ```
     /// use recount_message::{HintBlock, Msg, ThinkingBlock};
@@ -280,7 +281,7 @@ impl Msg {
         self.first::<B>().is_some()
     }
 
-    /// The blocks whose type has one of some names on the wire, AgentScope Java's names included.
+    /// Returns the blocks whose wire type is one of `names`, including the names of AgentScope Java.
     ///
     /// ```
     /// use recount_message::{Msg, ToolCallBlock};
@@ -293,7 +294,7 @@ impl Msg {
         self.content.iter().filter(move |block| names.iter().any(|name| block.is_named(name)))
     }
 
-    /// Whether there is a block whose type has one of some names.
+    /// Returns whether the message has a block whose wire type is one of `names`.
     ///
     /// ```
     /// use recount_message::{Msg, ToolCallBlock};
@@ -306,7 +307,7 @@ impl Msg {
         self.blocks_named(names).next().is_some()
     }
 
-    /// The images, AgentScope Java's legacy blocks included.
+    /// Returns the images, including legacy blocks of AgentScope Java.
     ///
     /// ```
     /// use recount_message::{DataBlock, Msg};
@@ -320,7 +321,7 @@ impl Msg {
         self.blocks().filter(|block: &&DataBlock| block.is_image())
     }
 
-    /// The sounds, legacy blocks included.
+    /// Returns the audio blocks, including legacy blocks.
     ///
     /// ```
     /// use recount_message::{DataBlock, Msg};
@@ -334,7 +335,7 @@ impl Msg {
         self.blocks().filter(|block: &&DataBlock| block.is_audio())
     }
 
-    /// The films, legacy blocks included.
+    /// Returns the videos, including legacy blocks.
     ///
     /// ```
     /// use recount_message::{DataBlock, LegacyMedia, Msg};
@@ -347,7 +348,7 @@ impl Msg {
         self.blocks().filter(|block: &&DataBlock| block.is_video())
     }
 
-    /// The tool call with an id; the newest, where a provider used the id twice.
+    /// Returns the tool call with an id; the newest if the id occurs twice.
     ///
     /// ```
     /// use recount_message::{Msg, ToolCallBlock};
@@ -360,7 +361,7 @@ impl Msg {
         self.content.iter().rev().filter_map(ToolCallBlock::from_content).find(|call| call.id == id)
     }
 
-    /// The result of the tool call with an id.
+    /// Returns the result of the newest tool call with an id.
     ///
     /// ```
     /// use recount_message::{Msg, ToolCallBlock, ToolResultState};
@@ -374,14 +375,13 @@ impl Msg {
         self.newest_pair(call_id).and_then(|(_, result)| result)
     }
 
-    /// The newest tool call with an id, with its result. What is asked about is mostly near the end, so it is looked for
-    /// from there.
+    /// Returns the newest tool call with an id, and its result. Searches from the end, where recent calls are.
     pub(crate) fn newest_pair(&self, call_id: &str) -> Option<(&ToolCallBlock, Option<&ToolResultBlock>)> {
         let mut result = None;
         for block in self.content.iter().rev() {
             match block {
                 ContentBlock::ToolCall(call) if call.id == call_id => return Some((call, result)),
-                // The first result after the call counts, which is the last one that is met on the way back.
+                // The first result after the call counts. Going backwards, it is the last one.
                 ContentBlock::ToolResult(answer) if answer.id == call_id => result = Some(answer),
                 _ => {}
             }
@@ -389,7 +389,7 @@ impl Msg {
         None
     }
 
-    /// Every tool call with its result, in the order of the calls.
+    /// Returns every tool call with its result, in the order of the calls.
     ///
     /// ```
     /// use recount_message::{Msg, ToolCallBlock, ToolResultBlock};

@@ -1,11 +1,11 @@
-//! Building a message from data.
+//! The builder of messages.
 
 use super::{Content, ErrorInfo, FinishedReason, GenerateReason, Msg, Role, RoleError, Usage};
 use crate::block::{ContentBlock, TextBlock};
-use crate::marks;
+use crate::extensions;
 use crate::{Json, Object};
 
-/// Builds a message whose role and blocks are only known when the program runs.
+/// Builds a message whose role and blocks are known only at run time.
 ///
 /// ```
 /// use recount_message::{Msg, Role, TextBlock, ToolCallBlock};
@@ -31,7 +31,7 @@ pub struct MsgBuilder {
 }
 
 impl Msg {
-    /// A message to be built: a user's, without a name and without content, until it is told otherwise.
+    /// Creates a builder for a user message without a name and without content.
     ///
     /// ```
     /// use recount_message::{Msg, Role};
@@ -42,11 +42,11 @@ impl Msg {
     /// ```
     pub fn builder() -> MsgBuilder {
         let mut message = Self::bare(Role::User, String::new(), Vec::new());
-        marks::mark_absent(&mut message.metadata, "name");
+        extensions::mark_absent(&mut message.metadata, "name");
         MsgBuilder { message, created_at: None, finished_at: None }
     }
 
-    /// A copy of this message, to be changed. It keeps its id.
+    /// Creates a builder from a copy of this message. The id is kept.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -67,7 +67,7 @@ impl Msg {
 }
 
 impl MsgBuilder {
-    /// Sets the id. Without it a random one is made.
+    /// Sets the id; random by default.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -80,7 +80,7 @@ impl MsgBuilder {
         self
     }
 
-    /// Sets the sender.
+    /// Sets the name of the sender.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -99,7 +99,7 @@ impl MsgBuilder {
     /// ```
     /// use recount_message::{Msg, Role};
     ///
-    /// let role = Role::from_word("system").unwrap();
+    /// let role = Role::from_name("system").unwrap();
     /// assert_eq!(Msg::builder().role(role).text_content("Be brief.").build()?.role(), Role::System);
     /// # Ok::<(), recount_message::RoleError>(())
     /// ```
@@ -163,7 +163,7 @@ impl MsgBuilder {
         self
     }
 
-    /// Adds a piece of metadata.
+    /// Sets one metadata entry.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -177,7 +177,7 @@ impl MsgBuilder {
         self
     }
 
-    /// Sets when the message began. Without it the machine's clock says.
+    /// Sets the time at which the message started; the current time by default.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -191,7 +191,8 @@ impl MsgBuilder {
         self
     }
 
-    /// Sets when the message was complete. Without it an assistant's message is open and any other complete at once.
+    /// Sets the time at which the message was complete. By default an assistant message is open, and any other is complete when
+    /// it starts.
     ///
     /// ```
     /// use recount_message::{Msg, Role};
@@ -206,7 +207,7 @@ impl MsgBuilder {
         self
     }
 
-    /// Sets how many tokens it took.
+    /// Sets the tokens used.
     ///
     /// ```
     /// use recount_message::{Msg, Role, Usage};
@@ -234,7 +235,7 @@ impl MsgBuilder {
         self
     }
 
-    /// Sets why the agent stopped, in AgentScope Java's words.
+    /// Sets why the agent stopped, with a reason of AgentScope Java.
     ///
     /// ```
     /// use recount_message::{GenerateReason, Msg, Role};
@@ -262,7 +263,7 @@ impl MsgBuilder {
         self
     }
 
-    /// Sets what went wrong.
+    /// Sets the error that ended the reply.
     ///
     /// ```
     /// use recount_message::{ErrorInfo, ErrorType, Msg, Role};
@@ -277,7 +278,7 @@ impl MsgBuilder {
         self
     }
 
-    /// The message.
+    /// Builds the message.
     ///
     /// ```
     /// use recount_message::{Msg, Role, ThinkingBlock};
@@ -289,7 +290,7 @@ impl MsgBuilder {
     ///
     /// # Errors
     ///
-    /// When a block may not stand in a message of this role.
+    /// Fails if the role does not allow one of the blocks.
     pub fn build(self) -> Result<Msg, RoleError> {
         let Self { mut message, created_at, finished_at } = self;
         message.role().check(&message.content)?;

@@ -1,23 +1,23 @@
-//! The native JSON of a message.
+//! The native JSON encoding of messages.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::{Msg, NativeRole, Role};
+use crate::extensions;
 use crate::json::fields::Fields;
 use crate::json::hash::Fnv1a;
 use crate::json::scan::{Kind, MAX_DOCUMENT_DEPTH, Raw};
 use crate::json::value::serialize_text;
-use crate::json::wire::{Place, Wire};
+use crate::json::wire::{DecodeContext, Wire};
 use crate::json::write;
-use crate::marks;
 use crate::{DecodeError, DecodeErrorKind, Json, Object};
 
 impl Msg {
-    /// Reads a message in native JSON.
+    /// Parses a message in native JSON.
     ///
-    /// Ids and times that are missing are derived from where and what the message is, so that reading it again gives
-    /// the same message.
+    /// Missing ids and times are derived from the content of the message, so that parsing the same text again returns the
+    /// same message.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -31,13 +31,13 @@ impl Msg {
     ///
     /// # Errors
     ///
-    /// When the text is not JSON, a field is missing or wrong, or a block may not stand in a message of this role; the
+    /// Fails if the text is not JSON, if a field is missing or invalid, or if the role does not allow one of the blocks. The
     /// error names the field.
     pub fn from_json(text: &str) -> Result<Self, DecodeError> {
         Self::from_raw(Raw::document(text)?)
     }
 
-    /// Writes the message in native JSON, on one line.
+    /// Encodes the message as native JSON on one line.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -54,7 +54,7 @@ impl Msg {
         out
     }
 
-    /// Appends the message in native JSON to a text.
+    /// Appends the message as native JSON to `out`.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -73,8 +73,8 @@ impl Msg {
     pub(crate) fn from_raw(raw: Raw<'_>) -> Result<Self, DecodeError> {
         let fields = Fields::of(raw)?;
         let mut message = match Completed::of(&fields, raw)? {
-            None => Self::from_fields(fields, Place::default())?,
-            Some(completed) => Self::from_fields(Fields::of(completed.raw())?, Place::default())?,
+            None => Self::from_fields(fields, DecodeContext::default())?,
+            Some(completed) => Self::from_fields(Fields::of(completed.raw())?, DecodeContext::default())?,
         };
         let marked = marked_role(&message.metadata).filter(|_| message.role() == Role::Assistant);
         if let Some(role) = marked {
@@ -93,26 +93,26 @@ impl Msg {
         Ok(message)
     }
 
-    /// Keeps in the metadata what the native role cannot say: that the message is a tool's, or that it holds what its
-    /// role may not hold. Other sides have such messages; `check` reports them.
+    /// Stores the role in the metadata if the native role cannot express it: for tool messages, and for messages with blocks
+    /// that their role does not allow. Other implementations have such messages; `check` reports them.
     pub(crate) fn mark_role(&mut self) {
         let role = self.role();
         let marked = role == Role::Tool || role.check(&self.content).is_err();
         self.role = NativeRole { role, marked };
         if marked {
-            marks::set(&mut self.metadata, "role", role.as_str());
+            extensions::set(&mut self.metadata, "role", role.as_str());
         } else if marked_role(&self.metadata).is_some() {
-            marks::remove(&mut self.metadata, "role");
+            extensions::remove(&mut self.metadata, "role");
         }
     }
 }
 
 fn marked_role(metadata: &Object) -> Option<Role> {
-    let word = marks::get(metadata, "role")?;
-    Role::from_word(word.as_str()?).filter(|role| *role != Role::Assistant)
+    let word = extensions::get(metadata, "role")?;
+    Role::from_name(word.as_str()?).filter(|role| *role != Role::Assistant)
 }
 
-/// The text of a message that came without id or time, with both.
+/// The text of a message without id or time, completed with derived ones.
 struct Completed(Json);
 
 impl Completed {
@@ -142,7 +142,7 @@ impl Completed {
     }
 }
 
-/// When a message without a time began, as far as it says anything about it.
+/// Derives the start time of a message without `created_at` from its other times; empty if it has none.
 fn derived_time(fields: &Fields<'_>) -> String {
     let text = |raw: Raw<'_>| raw.to_str().ok().map(String::from);
     if let Some(finished) = fields.peek("finished_at").and_then(text) {
@@ -156,14 +156,14 @@ fn derived_time(fields: &Fields<'_>) -> String {
 }
 
 impl Serialize for Msg {
-    /// Writes native JSON. Only `serde_json` can be the format.
+    /// Writes native JSON. The format must be `serde_json`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serialize_text(self.to_json(), serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Msg {
-    /// Reads native JSON. Only `serde_json` can be the format.
+    /// Parses native JSON. The format must be `serde_json`.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Box::<RawValue>::deserialize(deserializer)?;
         Self::from_json(text.get()).map_err(serde::de::Error::custom)

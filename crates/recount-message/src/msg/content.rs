@@ -1,11 +1,11 @@
-//! What a message may be made from.
+//! The content from which messages are created.
 
 use crate::block::payload::from_tuple;
 use crate::block::{ContentBlock, DataBlock, HintBlock, TextBlock, ThinkingBlock, ToolCallBlock, ToolResultBlock};
 
-/// The content of a message that may hold blocks of type `B`.
+/// The content of a message with blocks of type `B`.
 ///
-/// It is made from a string, a block, a tuple of blocks, or a list:
+/// It converts from a string, a block, a tuple of blocks, or a list of blocks:
 ///
 /// ```
 /// use recount_message::{ContentBlock, Msg, TextBlock, ThinkingBlock};

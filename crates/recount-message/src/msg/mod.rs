@@ -1,4 +1,4 @@
-//! The message: one turn of a conversation.
+//! Messages: the turns of a conversation.
 
 mod access;
 mod build;
@@ -23,15 +23,15 @@ use crate::block::{ContentBlock, MediaBlock, TextBlock, ToolResultBlock};
 use crate::ids::random_id;
 use crate::json::record::record;
 use crate::time::now_text;
-use crate::{Json, Object, marks};
+use crate::{Json, Object, extensions};
 
 record! {
-    /// One turn of a conversation: what a user said, a system prompt, or a whole reply of an agent with all its rounds of
+    /// One turn of a conversation: a user message, a system prompt, or a complete reply of an agent with all its rounds of
     /// thinking, tool calls and results.
     ///
-    /// A message is a value. Its fields are read through methods, changed copies come from the `with_…` methods and
-    /// [`to_builder`](Self::to_builder), and only [`append_event`](Self::append_event) changes one in place. So a message
-    /// that breaks its role's rules cannot be made.
+    /// Fields are read through methods. The `with_…` methods consume the message and return the changed one,
+    /// [`to_builder`](Self::to_builder) copies it, and [`append_event`](Self::append_event) changes it in place. None of them
+    /// can create a message with a block that its role does not allow.
     ///
     /// ```
     /// use recount_message::{DataBlock, Msg, Role, TextBlock};
@@ -45,7 +45,7 @@ record! {
     /// assert_eq!(with_image.images().count(), 1);
     /// ```
     ///
-    /// A block that the role may not hold does not compile:
+    /// A block that the role does not allow does not compile:
     ///
     /// ```compile_fail
     /// use recount_message::{Msg, ToolCallBlock};
@@ -53,36 +53,36 @@ record! {
     /// Msg::user("Alice", ToolCallBlock::new("call_1", "get_weather", "{}"));
     /// ```
     pub struct Msg {
-        /// Who says it.
+        /// Name of the sender.
         pub(crate) name: String,
-        /// What is said, block by block.
+        /// The blocks of the message.
         pub(crate) content: Vec<ContentBlock>,
-        /// The part that the sender plays.
+        /// Role of the sender.
         pub(crate) role: NativeRole,
-        /// Id of the message; a reply's is its `reply_id`.
+        /// Id of the message; for a reply, its `reply_id`.
         pub(crate) id: String = |here| here.owner.to_owned(),
-        /// What else is known about the message. It never reaches a model.
+        /// Metadata. It is never sent to a model.
         pub(crate) metadata: Object = |_here| Object::new(),
-        /// When the message began.
+        /// The time at which the message started.
         pub(crate) created_at: String = |here| here.time.to_owned(),
-        /// How many tokens it took, summed over its model calls.
+        /// Tokens used, summed over the model calls of the reply.
         pub(crate) usage: Option<Usage> = |_here| None,
-        /// When the message was complete.
+        /// The time at which the message was complete; `None` while it is open.
         pub(crate) finished_at: Option<String> = |_here| None,
-        /// Why a reply ended.
+        /// Why the reply ended.
         pub(crate) finished_reason: Option<FinishedReason> = |_here| None,
-        /// The structured output, where one was asked for.
+        /// Structured output, if one was requested.
         pub(crate) structured_output: Option<Object> = |_here| None,
-        /// What went wrong, where the reply ended with an error.
+        /// The error that ended the reply.
         pub(crate) error: Option<ErrorInfo> = |_here| None,
         beside {
-            /// How many blocks there were at the last model call: an ended block from before it is never opened again.
+            /// Number of blocks at the last model call. Blocks before it that have ended are never reopened.
             pub(crate) call_floor: CallFloor,
         }
     }
 }
 
-/// The number of blocks at the last MODEL_CALL_START. It is no part of what a message says, so all are equal.
+/// The number of blocks at the last MODEL_CALL_START. It is not part of the message, so all values compare equal.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CallFloor(pub(crate) usize);
 
@@ -95,7 +95,7 @@ impl PartialEq for CallFloor {
 impl Eq for CallFloor {}
 
 impl Msg {
-    /// A user's message: a string, or blocks of text and data.
+    /// Creates a user message from a string, or from blocks of text and data.
     ///
     /// ```
     /// use recount_message::{DataBlock, Msg};
@@ -108,7 +108,7 @@ impl Msg {
         Self::complete(Role::User, name.into(), content.into())
     }
 
-    /// A system prompt: a string, or text blocks.
+    /// Creates a system prompt from a string, or from text blocks.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -120,7 +120,7 @@ impl Msg {
         Self::complete(Role::System, name.into(), content.into())
     }
 
-    /// An agent's message: a string, or any blocks. It stays open (no `finished_at`) until it is said to be finished.
+    /// Creates a message of an agent from a string, or from any blocks. It is open: `finished_at` is not set.
     ///
     /// ```
     /// use recount_message::{Msg, ThinkingBlock, ToolCallBlock, ToolCallState, ToolResultBlock};
@@ -140,7 +140,7 @@ impl Msg {
         Self::bare(Role::Assistant, name.into(), content.into().into_blocks())
     }
 
-    /// A message of tool results, as AgentScope Java has them. Natively it is an assistant's message with a mark.
+    /// Creates a message of tool results, as in AgentScope Java. In native JSON it is an assistant message with an extension.
     ///
     /// ```
     /// use recount_message::{Msg, Role, ToolResultBlock};
@@ -154,7 +154,7 @@ impl Msg {
         Self::complete(Role::Tool, name.into(), results.into())
     }
 
-    /// A message without an author's hurry: complete from the start.
+    /// Creates a message that is complete from the start.
     fn complete<B: Into<ContentBlock>>(role: Role, name: String, content: Content<B>) -> Self {
         let mut message = Self::bare(role, name, content.into_blocks());
         message.finished_at = Some(message.created_at.clone());
@@ -181,7 +181,7 @@ impl Msg {
         message
     }
 
-    /// The same message under another id.
+    /// Sets the id. Consumes the message and returns the changed one.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -194,7 +194,7 @@ impl Msg {
         self
     }
 
-    /// The same message from another sender.
+    /// Sets the name of the sender. Consumes the message and returns the changed one.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -205,12 +205,12 @@ impl Msg {
     /// ```
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
-        marks::unmark_absent(&mut self.metadata, "name");
+        extensions::unmark_absent(&mut self.metadata, "name");
         self
     }
 
-    /// The same message with other metadata. What says why the agent stopped, and what Recount keeps under `recount`,
-    /// stays unless the new metadata has its own.
+    /// Replaces the metadata. The reason for which the agent stopped and the key `recount` are kept unless the new metadata
+    /// sets them. Consumes the message and returns the changed one.
     ///
     /// ```
     /// use recount_message::{GenerateReason, Msg};
@@ -222,7 +222,7 @@ impl Msg {
     /// ```
     pub fn with_metadata(mut self, metadata: impl Into<Object>) -> Self {
         let before = std::mem::replace(&mut self.metadata, metadata.into());
-        for key in [marks::KEY, reason::GENERATE_REASON] {
+        for key in [extensions::KEY, reason::GENERATE_REASON] {
             if let Some(kept) = before.get(key)
                 && !self.metadata.contains_key(key)
             {
@@ -233,7 +233,7 @@ impl Msg {
         self
     }
 
-    /// The same message with one more piece of metadata.
+    /// Sets one metadata entry. Consumes the message and returns the changed one.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -247,7 +247,7 @@ impl Msg {
         self
     }
 
-    /// The same message with another time of creation.
+    /// Sets the time at which the message started. Consumes the message and returns the changed one.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -260,7 +260,7 @@ impl Msg {
         self
     }
 
-    /// The same message, complete at a time.
+    /// Sets the time at which the message was complete. Consumes the message and returns the changed one.
     ///
     /// ```
     /// use recount_message::Msg;
@@ -274,7 +274,7 @@ impl Msg {
         self
     }
 
-    /// The same message with a structured output.
+    /// Sets the structured output. Consumes the message and returns the changed one.
     ///
     /// ```
     /// use recount_message::{Msg, Object};
@@ -289,7 +289,7 @@ impl Msg {
         self
     }
 
-    /// The same message with a number of tokens used.
+    /// Sets the tokens used. Consumes the message and returns the changed one.
     ///
     /// ```
     /// use recount_message::{Msg, Usage};

@@ -1,10 +1,10 @@
-//! A message taken apart.
+//! The fields of a message as a plain struct.
 
 use super::{CallFloor, ErrorInfo, FinishedReason, Msg, Role, RoleError, Usage};
 use crate::Object;
 use crate::block::ContentBlock;
 
-/// Everything that a message says, field by field: what a message is taken apart into, and put together from.
+/// The fields of a message. [`Msg::into_parts`] and [`Msg::from_parts`] convert between both.
 ///
 /// ```
 /// use recount_message::{Msg, MsgParts};
@@ -16,37 +16,37 @@ use crate::block::ContentBlock;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MsgParts {
-    /// Who sent it.
+    /// Name of the sender.
     pub name: String,
-    /// What it is made of.
+    /// The blocks.
     pub content: Vec<ContentBlock>,
-    /// The part that the sender plays.
+    /// Role of the sender.
     pub role: Role,
-    /// Its id.
+    /// Id of the message.
     pub id: String,
-    /// What else is known about it.
+    /// Metadata.
     pub metadata: Object,
-    /// When it began.
+    /// The time at which the message started.
     pub created_at: String,
-    /// The tokens that it took.
+    /// Tokens used.
     pub usage: Option<Usage>,
-    /// When it was complete.
+    /// The time at which the message was complete.
     pub finished_at: Option<String>,
-    /// Why it ended.
+    /// Why the reply ended.
     pub finished_reason: Option<FinishedReason>,
-    /// The answer in the form that was asked for.
+    /// Structured output.
     pub structured_output: Option<Object>,
-    /// What went wrong.
+    /// The error that ended the reply.
     pub error: Option<ErrorInfo>,
-    /// The fields that are not declared, as they came.
+    /// Undeclared fields, in the order in which they were read.
     pub extra: Object,
 }
 
 impl Msg {
-    /// Becomes the same as another message, of which it was a copy a while ago.
+    /// Updates an older copy of a message.
     ///
-    /// Blocks that are the same already stay as they are, which is much cheaper than to copy them: a reply grows at its end,
-    /// and whoever sends it to a model again and again would copy all of it again and again.
+    /// Equal blocks at the start are kept instead of cloned. A reply grows at its end, so this is much cheaper than cloning it
+    /// for every model call.
     ///
     /// ```
     /// use recount_message::{Msg, ReplyWriter, Stamps};
@@ -55,10 +55,10 @@ impl Msg {
     /// reply.text("Hello");
     /// let mut copy = reply.message().clone();
     /// reply.text(", world");
-    /// copy.catch_up_with(reply.message());
+    /// copy.update_from(reply.message());
     /// assert_eq!(&copy, reply.message());
     /// ```
-    pub fn catch_up_with(&mut self, newer: &Self) {
+    pub fn update_from(&mut self, newer: &Self) {
         let same = self.content.iter().zip(&newer.content).take_while(|(mine, theirs)| mine == theirs).count();
         let mut content = std::mem::take(&mut self.content);
         content.truncate(same);
@@ -80,7 +80,7 @@ impl Msg {
         };
     }
 
-    /// Takes the message apart.
+    /// Converts the message to its fields.
     ///
     /// ```
     /// use recount_message::{Msg, Role};
@@ -104,7 +104,7 @@ impl Msg {
         }
     }
 
-    /// Puts a message together.
+    /// Creates a message from its fields.
     ///
     /// ```
     /// use recount_message::{Msg, MsgParts, Role, ThinkingBlock};
@@ -116,26 +116,26 @@ impl Msg {
     ///
     /// # Errors
     ///
-    /// When the role may not hold one of the blocks.
+    /// Fails if the role does not allow one of the blocks.
     pub fn from_parts(parts: MsgParts) -> Result<Self, RoleError> {
         parts.role.check(&parts.content)?;
-        Ok(Self::as_received(parts))
+        Ok(Self::from_parts_lenient(parts))
     }
 
-    /// Puts a message together as another side has sent it, whose rules may be other ones.
+    /// Creates a message from its fields without checking its blocks against its role, as other implementations have them.
     ///
-    /// What its role may not hold does not get lost on the way through native JSON, which says `assistant` then, with a
-    /// mark; [`check`](crate::check) reports it.
+    /// A message with blocks that its role does not allow has the role `assistant` in native JSON, and an extension restores
+    /// its role. [`check`](crate::check) reports such messages.
     ///
     /// ```
     /// use recount_message::{Msg, MsgParts, Role, ThinkingBlock};
     ///
     /// let parts = Msg::assistant("Friday", ThinkingBlock::new("Let me see.")).into_parts();
-    /// let message = Msg::as_received(MsgParts { role: Role::System, ..parts });
+    /// let message = Msg::from_parts_lenient(MsgParts { role: Role::System, ..parts });
     /// assert_eq!(Msg::from_json(&message.to_json())?.role(), Role::System);
     /// # Ok::<(), recount_message::DecodeError>(())
     /// ```
-    pub fn as_received(parts: MsgParts) -> Self {
+    pub fn from_parts_lenient(parts: MsgParts) -> Self {
         let mut message = Self {
             name: parts.name,
             content: parts.content,

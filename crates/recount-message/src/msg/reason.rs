@@ -1,12 +1,12 @@
-//! Why a reply ended.
+//! Reasons for the end of a reply.
 
 use super::Msg;
 use crate::Json;
 use crate::block::ToolCallState;
 use crate::json::record::record;
-use crate::json::wire::words;
+use crate::json::wire::string_enum;
 
-words! {
+string_enum! {
     /// Why a reply ended.
     ///
     /// ```
@@ -17,36 +17,36 @@ words! {
     /// assert_eq!(message.finished_reason(), Some(FinishedReason::Interrupted));
     /// ```
     pub enum FinishedReason as "finished reason" {
-        /// The agent was done.
+        /// The agent finished.
         Completed = "completed",
-        /// Somebody stopped it.
+        /// The reply was interrupted.
         Interrupted = "interrupted",
-        /// It took more rounds than it may.
+        /// The agent reached its limit of rounds.
         ExceedMaxIters = "exceed_max_iters",
-        /// Something went wrong.
+        /// The reply failed.
         Error = "error",
     }
 }
 
-words! {
-    /// What kind of error ended a reply.
+string_enum! {
+    /// The kind of error that ended a reply.
     ///
     /// ```
     /// use recount_message::ErrorType;
     ///
-    /// // Whether it makes sense to try again is up to the program.
+    /// // The program decides which errors are worth a retry.
     /// let is_passing = |kind| matches!(kind, ErrorType::RateLimit | ErrorType::Upstream | ErrorType::Connection);
     /// assert!(is_passing(ErrorType::RateLimit));
     /// assert!(!is_passing(ErrorType::Authentication));
     /// ```
     pub enum ErrorType as "error type" {
-        /// A credential is missing or wrong.
+        /// A credential is missing or invalid.
         Authentication = "authentication",
-        /// The credential may not do this.
+        /// The credential lacks a permission.
         Permission = "permission",
-        /// Too much, too fast.
+        /// A rate limit was exceeded.
         RateLimit = "rate_limit",
-        /// The request was malformed.
+        /// The request was invalid.
         InvalidRequest = "invalid_request",
         /// A service behind the agent failed.
         Upstream = "upstream",
@@ -54,15 +54,15 @@ words! {
         Connection = "connection",
         /// The agent itself failed.
         Internal = "internal",
-        /// The agent could not be put together.
+        /// The agent could not be configured.
         Setup = "setup",
-        /// Nobody knows.
+        /// The kind is unknown.
         Unknown = "unknown",
     }
 }
 
 record! {
-    /// What went wrong.
+    /// The error that ended a reply.
     ///
     /// ```
     /// use recount_message::{ErrorInfo, ErrorType, ReplyEnd, ReplyWriter, Stamps};
@@ -72,15 +72,15 @@ record! {
     /// assert_eq!(message.error().unwrap().message, "503 from the provider");
     /// ```
     pub struct ErrorInfo {
-        /// What kind of error it was.
+        /// Kind of the error.
         pub kind as "type": ErrorType = |_here| ErrorType::Unknown,
-        /// What happened, for a person.
+        /// Description for people.
         pub message: String,
     }
 }
 
 impl ErrorInfo {
-    /// An error of a kind.
+    /// Creates an error.
     ///
     /// ```
     /// use recount_message::{ErrorInfo, ErrorType};
@@ -93,8 +93,8 @@ impl ErrorInfo {
     }
 }
 
-words! {
-    /// Why an agent stopped, in AgentScope Java's words.
+string_enum! {
+    /// Why an agent stopped, as in AgentScope Java.
     ///
     /// ```
     /// use recount_message::{GenerateReason, Msg};
@@ -104,37 +104,37 @@ words! {
     /// assert_eq!(says.as_str(), Some(GenerateReason::PermissionAsking.as_str()));
     /// ```
     pub enum GenerateReason as "generate reason" {
-        /// The model was done.
+        /// The model finished.
         ModelStop = "MODEL_STOP",
-        /// The model wants tools to be called.
+        /// The model calls tools.
         ToolCalls = "TOOL_CALLS",
-        /// The structured output is there.
+        /// The structured output is complete.
         StructuredOutput = "STRUCTURED_OUTPUT",
-        /// A tool runs elsewhere and its result is awaited.
+        /// The reply waits for an externally executed tool call.
         ToolSuspended = "TOOL_SUSPENDED",
-        /// Somebody asked to stop after the reasoning.
+        /// A stop was requested after the reasoning.
         ReasoningStopRequested = "REASONING_STOP_REQUESTED",
-        /// Somebody asked to stop after the acting.
+        /// A stop was requested after the tool calls.
         ActingStopRequested = "ACTING_STOP_REQUESTED",
-        /// The user's permission is awaited.
+        /// The reply waits for confirmation by the user.
         PermissionAsking = "PERMISSION_ASKING",
-        /// A middleware asked to stop.
+        /// A middleware requested a stop.
         MiddlewareStopRequested = "MIDDLEWARE_STOP_REQUESTED",
-        /// No tool was allowed to run.
+        /// All tool calls were denied.
         AllToolsDenied = "ALL_TOOLS_DENIED",
-        /// Somebody interrupted the reply.
+        /// The reply was interrupted.
         Interrupted = "INTERRUPTED",
-        /// The reply took more rounds than it may.
+        /// The agent reached its limit of rounds.
         MaxIterations = "MAX_ITERATIONS",
     }
 }
 
-/// Where AgentScope Java keeps the reason, and therefore Recount too.
+/// The metadata key of the reason in AgentScope Java, which Recount uses as well.
 pub(super) const GENERATE_REASON: &str = "agentscope_generate_reason";
 
 impl Msg {
-    /// Why the agent stopped, in AgentScope Java's words: what the metadata says, or what follows from
-    /// [`finished_reason`](Self::finished_reason), or what the calls of a reply that has not ended wait for.
+    /// Returns why the agent stopped, as in AgentScope Java: the reason in the metadata, or else the one that follows from
+    /// [`finished_reason`](Self::finished_reason) or, for an open reply, from its waiting tool calls.
     ///
     /// ```
     /// use recount_message::{GenerateReason, Msg, ToolCallBlock, ToolCallState};
@@ -150,7 +150,7 @@ impl Msg {
     /// ```
     pub fn generate_reason(&self) -> GenerateReason {
         let stated = self.metadata.get(GENERATE_REASON).and_then(Json::as_str);
-        if let Some(reason) = stated.and_then(|word| GenerateReason::from_word(word)) {
+        if let Some(reason) = stated.and_then(|word| GenerateReason::from_name(word)) {
             return reason;
         }
         match self.finished_reason {
@@ -161,7 +161,7 @@ impl Msg {
         }
     }
 
-    /// What a reply that has not ended waits for, if it waits.
+    /// Returns the reason for which an open reply waits; `None` if it does not wait.
     fn waits_for(&self) -> Option<GenerateReason> {
         let is_open = |state: ToolCallState| {
             self.tool_pairs()
@@ -176,7 +176,8 @@ impl Msg {
         is_open(ToolCallState::Submitted).then_some(GenerateReason::ToolSuspended)
     }
 
-    /// The same message with a reason in AgentScope Java's words. The native reason follows where there is one.
+    /// Sets the reason of AgentScope Java, and the corresponding native reason if there is one. Consumes the message and returns
+    /// the changed one.
     ///
     /// ```
     /// use recount_message::{FinishedReason, GenerateReason, Msg};

@@ -1,15 +1,15 @@
-//! Roles, and what a message of each may hold.
+//! Roles and the blocks that they allow.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use crate::block::ContentBlock;
 use crate::json::scan::Raw;
-use crate::json::wire::{Place, Wire, unknown_word};
+use crate::json::wire::{DecodeContext, Wire, unknown_value};
 use crate::json::write;
 use crate::{DecodeError, DecodeErrorKind, Shape};
 
-/// The part that a message's sender plays.
+/// The role of the sender of a message.
 ///
 /// ```
 /// use recount_message::{Msg, Role};
@@ -21,18 +21,18 @@ use crate::{DecodeError, DecodeErrorKind, Shape};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {
-    /// A person, or whoever asks.
+    /// A user: a person, or a program that sends requests.
     User,
     /// An agent.
     Assistant,
-    /// The one who sets the stage.
+    /// The system prompt.
     System,
-    /// A tool, as in AgentScope Java. Natively such a message is an assistant's with a mark in its metadata.
+    /// A tool, as in AgentScope Java. In native JSON it is an assistant message with an extension.
     Tool,
 }
 
 impl Role {
-    /// The role's name.
+    /// Returns the name of the role.
     ///
     /// ```
     /// use recount_message::Role;
@@ -49,15 +49,15 @@ impl Role {
         }
     }
 
-    /// The role by its name.
+    /// Returns the role with a name; `None` for unknown names.
     ///
     /// ```
     /// use recount_message::Role;
     ///
-    /// assert_eq!(Role::from_word("tool"), Some(Role::Tool));
-    /// assert_eq!(Role::from_word("TOOL"), None);
+    /// assert_eq!(Role::from_name("tool"), Some(Role::Tool));
+    /// assert_eq!(Role::from_name("TOOL"), None);
     /// ```
-    pub fn from_word(word: &str) -> Option<Self> {
+    pub fn from_name(word: &str) -> Option<Self> {
         match word {
             "user" => Some(Self::User),
             "assistant" => Some(Self::Assistant),
@@ -67,7 +67,7 @@ impl Role {
         }
     }
 
-    /// Whether a message of this role may hold a block. What a later version may have invented is let through.
+    /// Returns whether a message of this role can contain a block. Unknown blocks are always allowed.
     ///
     /// ```
     /// use recount_message::{DataBlock, Role};
@@ -86,7 +86,7 @@ impl Role {
         }
     }
 
-    /// Checks all blocks of a message of this role.
+    /// Checks that the role allows all blocks.
     pub(crate) fn check(self, content: &[ContentBlock]) -> Result<(), RoleError> {
         match content.iter().position(|block| !self.allows(block)) {
             None => Ok(()),
@@ -110,12 +110,11 @@ impl serde::Serialize for Role {
 impl<'de> serde::Deserialize<'de> for Role {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let word = Cow::<'de, str>::deserialize(deserializer)?;
-        Self::from_word(&word).ok_or_else(|| unknown_word("role", &word, &["user", "assistant", "system", "tool"]))
+        Self::from_name(&word).ok_or_else(|| unknown_value("role", &word, &["user", "assistant", "system", "tool"]))
     }
 }
 
-/// A role as it stands in native JSON. What no native role may hold is written as an assistant's, with a mark that says
-/// whose it is.
+/// A role in native JSON. Messages that no native role allows are written with the role assistant and an extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NativeRole {
     pub(crate) role: Role,
@@ -130,12 +129,12 @@ impl From<Role> for NativeRole {
 
 impl Wire<'_> for NativeRole {
     fn shape() -> Shape {
-        Shape::Words(&["user", "assistant", "system"])
+        Shape::Enum(&["user", "assistant", "system"])
     }
 
-    fn decode(raw: Raw<'_>, _: Place<'_>) -> Result<Self, DecodeError> {
+    fn decode(raw: Raw<'_>, _: DecodeContext<'_>) -> Result<Self, DecodeError> {
         let word = raw.to_str()?;
-        Role::from_word(&word).map(Self::from).ok_or_else(|| {
+        Role::from_name(&word).map(Self::from).ok_or_else(|| {
             DecodeError::new(
                 DecodeErrorKind::UnknownValue,
                 format!("unknown role {word:?}, expected one of user, assistant, system"),
@@ -143,14 +142,14 @@ impl Wire<'_> for NativeRole {
         })
     }
 
-    /// Writes the role that every native reader knows.
+    /// Writes a role that every native reader supports.
     fn encode(&self, out: &mut String) {
         let native = if self.marked { Role::Assistant } else { self.role };
         write::string(out, native.as_str());
     }
 }
 
-/// A block that a message of some role may not hold.
+/// A block that the role of its message does not allow.
 ///
 /// ```
 /// use recount_message::{HintBlock, Msg, Role};
@@ -161,10 +160,10 @@ impl Wire<'_> for NativeRole {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`content[{index}]`: a {role} message may not hold a {block} block")]
 pub struct RoleError {
-    /// The message's role.
+    /// Role of the message.
     pub role: Role,
-    /// Which block it is.
+    /// Index of the block.
     pub index: usize,
-    /// The block's type.
+    /// Type of the block.
     pub block: String,
 }

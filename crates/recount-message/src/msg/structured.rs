@@ -1,12 +1,12 @@
-//! Structured data: what a message holds for a program rather than for a person.
+//! Structured data of messages.
 
 use serde::de::DeserializeOwned;
 
 use super::Msg;
-use crate::marks;
+use crate::extensions;
 use crate::{Json, Object};
 
-/// Why structured data does not fit a Rust type.
+/// The error of deserializing structured data.
 ///
 /// ```
 /// use recount_message::{Msg, StructuredError};
@@ -22,21 +22,21 @@ pub enum StructuredError {
     /// The message has no structured data.
     #[error("the message {id:?} has no structured data")]
     Missing {
-        /// The message's id.
+        /// Id of the message.
         id: String,
     },
-    /// The data does not fit the type.
+    /// The data does not match the type.
     #[error("{}{source}", .path.as_deref().map(|path| format!("`{path}`: ")).unwrap_or_default())]
     Mismatch {
-        /// Where it does not fit, such as `steps[0]`; nothing when it is the whole.
+        /// Path of the mismatch, such as `steps[0]`; `None` for the whole value.
         path: Option<String>,
-        /// What does not fit.
+        /// The mismatch.
         source: serde_json::Error,
     },
 }
 
 impl StructuredError {
-    /// Reads a JSON text as a type, and says where it does not fit.
+    /// Deserializes a JSON text. The error contains the path of the mismatch.
     pub(crate) fn decode<T: DeserializeOwned>(text: &str) -> Result<T, Self> {
         let mut reader = serde_json::Deserializer::from_str(text);
         serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -46,14 +46,14 @@ impl StructuredError {
     }
 }
 
-/// Where AgentScope Java keeps structured output.
+/// The metadata key of structured output in AgentScope Java.
 const JAVA_KEY: &str = "_structured_output";
 
 impl Msg {
-    /// The structured data of the message as a Rust type.
+    /// Deserializes the structured data of the message.
     ///
-    /// It is looked for in this order: `structured_output`, the metadata's `_structured_output` (where AgentScope Java
-    /// puts it), and then the metadata itself.
+    /// The first of these that exists is used: `structured_output`, `_structured_output` in the metadata (where AgentScope Java
+    /// stores it), and the metadata itself.
     ///
     /// ```
     /// use recount_message::{Msg, Object};
@@ -76,13 +76,13 @@ impl Msg {
     ///
     /// # Errors
     ///
-    /// When there is none, or when it does not fit; the error names the place.
+    /// Fails if there is none, or if it does not match the type. The error names the path.
     pub fn structured<T: DeserializeOwned>(&self) -> Result<T, StructuredError> {
         let data = self.structured_data().ok_or_else(|| StructuredError::Missing { id: self.id.clone() })?;
         data.deserialize_as()
     }
 
-    /// Whether there is anything for [`structured`](Self::structured) to read.
+    /// Returns whether the message has data for [`structured`](Self::structured).
     ///
     /// ```
     /// use recount_message::Msg;
@@ -105,7 +105,7 @@ impl Msg {
         let plain: Object = self
             .metadata
             .iter()
-            .filter(|(key, _)| *key != marks::KEY && !key.starts_with("agentscope_"))
+            .filter(|(key, _)| *key != extensions::KEY && !key.starts_with("agentscope_"))
             .map(|(key, value)| (key, value.clone()))
             .collect();
         (!plain.is_empty()).then(|| plain.into())

@@ -1,4 +1,4 @@
-//! How many tokens a message took.
+//! Token usage.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
@@ -7,7 +7,7 @@ use crate::Object;
 use crate::json::record::record;
 
 record! {
-    /// How many tokens a message, or a model call, took.
+    /// The tokens used by a message or a model call.
     ///
     /// ```
     /// use recount_message::Usage;
@@ -16,19 +16,19 @@ record! {
     /// assert_eq!((total.input_tokens, total.output_tokens, total.total()), (250, 50, 300));
     /// ```
     pub struct Usage {
-        /// Tokens read.
+        /// Number of input tokens.
         pub input_tokens: u64,
-        /// Tokens written.
+        /// Number of output tokens.
         pub output_tokens: u64,
-        /// Tokens read from the prompt cache.
+        /// Number of input tokens read from the prompt cache.
         pub cache_input_tokens: u64 = |_here| 0,
-        /// Tokens written to the prompt cache.
+        /// Number of input tokens written to the prompt cache.
         pub cache_creation_input_tokens: u64 = |_here| 0,
     }
 }
 
 impl Usage {
-    /// Tokens read and written, without a cache.
+    /// Creates a usage without cached tokens.
     ///
     /// ```
     /// use recount_message::Usage;
@@ -70,7 +70,7 @@ impl Usage {
         self
     }
 
-    /// Tokens read and written together.
+    /// Returns the sum of input and output tokens, saturating at `u64::MAX`.
     ///
     /// ```
     /// use recount_message::Usage;
@@ -90,7 +90,7 @@ impl Default for Usage {
 }
 
 impl AddAssign<&Usage> for Usage {
-    /// Adds up the counts, as far as 64 bits go.
+    /// Adds the counts, saturating at `u64::MAX`.
     fn add_assign(&mut self, other: &Self) {
         let add = |count: &mut u64, more: u64| *count = count.saturating_add(more);
         add(&mut self.input_tokens, other.input_tokens);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{OpenProse, Prose, ReplyWriter, carrying_extra};
+use super::{OpenProse, Prose, ReplyWriter, extra_extension};
 use crate::block::{ContentBlock, DataBlock, HintBlock, Source, SourceError};
 use crate::event::{
     AgentEvent, CustomEvent, DataBlockDeltaEvent, DataBlockEndEvent, DataBlockStartEvent, HintBlockEvent,
@@ -14,7 +14,7 @@ use crate::event::{
 };
 use crate::{Json, Object, base64_text};
 
-/// A data block that has begun. Giving it back ends it.
+/// Handle of an open data block. [`ReplyWriter::end_data`] consumes it.
 ///
 /// ```
 /// use recount_message::{DataBlock, OpenData, ReplyWriter, Stamps};
@@ -34,7 +34,7 @@ pub struct OpenData {
 }
 
 impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
-    /// Says more in the text block that is open, or begins one.
+    /// Writes text to the open text block, or starts one.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
@@ -50,7 +50,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.emit(TextBlockDeltaEvent { reply_id, block_id, delta: delta.into().into() });
     }
 
-    /// Thinks on in the thinking block that is open, or begins one.
+    /// Writes text to the open thinking block, or starts one.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps, ThinkingBlock};
@@ -68,8 +68,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.emit(ThinkingBlockDeltaEvent { reply_id, block_id, delta: delta.into().into() });
     }
 
-    /// Adds something that the provider says about the thinking, such as a signature. Begins a thinking block where none
-    /// is open.
+    /// Adds a field of the provider to the open thinking block, such as a signature. Starts a thinking block if none is open.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps, ThinkingBlock};
@@ -87,7 +86,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         }
     }
 
-    /// Adds something that the provider says about the text, such as a signature. Begins a text block where none is open.
+    /// Adds a field of the provider to the open text block, such as a signature. Starts a text block if none is open.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps, TextBlock};
@@ -105,7 +104,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         }
     }
 
-    /// Whether a thinking block is open.
+    /// Returns whether a thinking block is open.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
@@ -120,7 +119,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.prose.as_ref().is_some_and(|prose| prose.kind == Prose::Thinking)
     }
 
-    /// Adds something about the text or thinking block that is open. Where none is, nothing happens.
+    /// Adds a field to the open text or thinking block. Has no effect if none is open.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps, TextBlock};
@@ -139,7 +138,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         }
     }
 
-    /// Ends the text or thinking block that is open. What is said next begins a new one.
+    /// Ends the open text or thinking block. Later text starts a new one.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
@@ -153,14 +152,14 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     pub fn end_prose(&mut self) {
         let Some(OpenProse { kind, id, extra }) = self.prose.take() else { return };
         let (reply_id, block_id) = (self.id(), Cow::Owned(id));
-        let carried = carrying_extra(extra);
+        let extensions = extra_extension(extra);
         match kind {
-            Prose::Text => self.emit_carrying(TextBlockEndEvent { reply_id, block_id, text: None }, &carried),
-            Prose::Thinking => self.emit_carrying(ThinkingBlockEndEvent { reply_id, block_id }, &carried),
+            Prose::Text => self.emit_with_extensions(TextBlockEndEvent { reply_id, block_id, text: None }, &extensions),
+            Prose::Thinking => self.emit_with_extensions(ThinkingBlockEndEvent { reply_id, block_id }, &extensions),
         }
     }
 
-    /// The open block of a kind; the other kind ends first.
+    /// Returns the id of the open block of a kind. Ends an open block of the other kind, and starts a block if none is open.
     fn open_prose(&mut self, kind: Prose) -> Cow<'static, str> {
         if let Some(prose) = &self.prose
             && prose.kind == kind
@@ -179,7 +178,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         block_id
     }
 
-    /// Begins data that comes piece by piece. Text may go on beside it.
+    /// Starts a data block that is written in pieces. Text can be written at the same time.
     ///
     /// ```
     /// use recount_message::{DataBlock, ReplyWriter, Stamps};
@@ -207,7 +206,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         OpenData { id, media_type }
     }
 
-    /// Appends bytes to data.
+    /// Appends bytes to a data block.
     ///
     /// ```
     /// use recount_message::{DataBlock, ReplyWriter, Source, Stamps};
@@ -237,7 +236,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         }
     }
 
-    /// Ends data.
+    /// Ends a data block.
     ///
     /// ```
     /// use recount_message::{DataBlock, ReplyWriter, Stamps};
@@ -258,10 +257,10 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
 
     pub(super) fn write_data_end(&mut self, id: String, extra: Object) {
         let reply_id = self.id();
-        self.emit_carrying(DataBlockEndEvent { reply_id, block_id: Cow::Owned(id) }, &carrying_extra(extra));
+        self.emit_with_extensions(DataBlockEndEvent { reply_id, block_id: Cow::Owned(id) }, &extra_extension(extra));
     }
 
-    /// Gives a whole data block. It keeps its id, unless other data of this reply has it.
+    /// Writes a complete data block. It keeps its id unless other data of this reply uses it.
     ///
     /// ```
     /// use recount_message::{DataBlock, ReplyWriter, Stamps};
@@ -274,7 +273,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     ///
     /// # Errors
     ///
-    /// When the data is not base64. Nothing is written then.
+    /// Fails if the data is not base64. Nothing is written then.
     pub fn data_block(&mut self, block: DataBlock) -> Result<(), SourceError> {
         let DataBlock { id, source, name, extra, .. } = block;
         let id = self.unused_id::<DataBlock>(&id);
@@ -286,7 +285,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         Ok(())
     }
 
-    /// Something is said to the model from outside.
+    /// Writes a hint block.
     ///
     /// ```
     /// use recount_message::{HintBlock, ReplyWriter, Stamps};
@@ -299,10 +298,10 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         let HintBlock { hint, id, source, extra, .. } = hint;
         let event =
             HintBlockEvent { reply_id: self.id(), block_id: Cow::Owned(id), source: source.map(Cow::Owned), hint };
-        self.emit_carrying(event, &carrying_extra(extra));
+        self.emit_with_extensions(event, &extra_extension(extra));
     }
 
-    /// Gives a whole block that no start, delta and end can carry, such as one of an unknown type.
+    /// Writes a complete block without start, delta and end events, such as one of an unknown type.
     ///
     /// ```
     /// use recount_message::{ContentBlock, ReplyWriter, Stamps, UnknownBlock};
@@ -318,7 +317,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     }
 }
 
-/// The media type of a source, and its base64 or its URL.
+/// Returns the media type of a source, and its base64 or its URL.
 pub(super) fn source_parts(source: Source) -> Result<(String, Option<String>, Option<String>), SourceError> {
     match source {
         Source::Base64(source) => {

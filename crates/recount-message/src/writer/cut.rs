@@ -1,8 +1,8 @@
-//! Model calls that broke off: what they have shown stays in the message, marked so that no request has it.
+//! Discarded model calls: their blocks stay in the message with a marker that excludes them from later requests.
 
 use std::borrow::Cow;
 
-use super::{ReplyWriter, carrying_extra};
+use super::{ReplyWriter, extra_extension};
 use crate::Object;
 use crate::block::ContentBlock;
 use crate::event::{
@@ -11,14 +11,14 @@ use crate::event::{
 };
 use crate::msg::Usage;
 
-/// The mark.
+/// The extra field that marks a block as discarded.
 const CUT: &str = "cut";
 
 impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
-    /// The model call was broken off, and what it has shown does not count: every block of it is marked as `cut`, so that
-    /// no later request has it. Calls among them are answered when the reply ends, or before.
+    /// Ends the model call as interrupted and discards its output: every block of it gets the extra field `cut`, which
+    /// excludes it from later requests. Its tool calls get results when the reply ends, if not earlier.
     ///
-    /// A block that had ended is opened again for it, since a block is marked by its end.
+    /// Ended blocks are reopened, because the extra field is written with the end of a block.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps, TextBlock, ThinkingBlock};
@@ -48,7 +48,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.close_model_call(usage, ModelFinishedReason::Interrupted);
     }
 
-    /// The blocks since the last model call that are not marked as `cut`.
+    /// Returns the blocks since the last model call that are not marked.
     fn uncut_blocks(&self) -> Vec<ContentBlock> {
         let shown = self.message().content().get(self.call_floor()..).unwrap_or_default();
         let is_uncut = |extra: &Object| !extra.contains_key(CUT);
@@ -62,19 +62,19 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         blocks.cloned().collect()
     }
 
-    /// Opens a block of this model call again and ends it as cut.
+    /// Reopens a block of this model call and ends it with the marker.
     fn cut_ended(&mut self, block: ContentBlock) {
-        let (reply_id, carried) = (self.id(), carrying_extra(Object::from([(CUT, true)])));
+        let (reply_id, extensions) = (self.id(), extra_extension(Object::from([(CUT, true)])));
         match block {
             ContentBlock::Text(block) => {
                 let block_id: Cow<'static, str> = Cow::Owned(block.id);
                 self.emit(TextBlockStartEvent { reply_id: reply_id.clone(), block_id: block_id.clone() });
-                self.emit_carrying(TextBlockEndEvent { reply_id, block_id, text: None }, &carried);
+                self.emit_with_extensions(TextBlockEndEvent { reply_id, block_id, text: None }, &extensions);
             }
             ContentBlock::Thinking(block) => {
                 let block_id: Cow<'static, str> = Cow::Owned(block.id);
                 self.emit(ThinkingBlockStartEvent { reply_id: reply_id.clone(), block_id: block_id.clone() });
-                self.emit_carrying(ThinkingBlockEndEvent { reply_id, block_id }, &carried);
+                self.emit_with_extensions(ThinkingBlockEndEvent { reply_id, block_id }, &extensions);
             }
             ContentBlock::Data(block) => {
                 let media_type = block.source.media_type().to_owned();

@@ -1,9 +1,9 @@
-//! How a reply ends.
+//! The end of a reply.
 
 use crate::Object;
 use crate::msg::{ErrorInfo, FinishedReason};
 
-/// How a reply ends.
+/// How a reply ends: its reason, and optionally an error, structured output and metadata.
 ///
 /// ```
 /// use recount_message::{FinishedReason, ReplyEnd, ReplyWriter, Stamps};
@@ -23,7 +23,7 @@ pub struct ReplyEnd {
 }
 
 impl ReplyEnd {
-    /// Ends for a reason.
+    /// Ends the reply for a reason.
     ///
     /// ```
     /// use recount_message::{FinishedReason, ReplyEnd};
@@ -34,7 +34,7 @@ impl ReplyEnd {
         Self { reason, error: None, structured_output: None, metadata: Object::new() }
     }
 
-    /// The agent is done.
+    /// Ends the reply as completed.
     ///
     /// ```
     /// use recount_message::{FinishedReason, ReplyEnd, ReplyWriter, Stamps};
@@ -47,7 +47,7 @@ impl ReplyEnd {
         Self::new(FinishedReason::Completed)
     }
 
-    /// Something went wrong.
+    /// Ends the reply with an error.
     ///
     /// ```
     /// use recount_message::{ErrorInfo, ErrorType, FinishedReason, ReplyEnd, ReplyWriter, Stamps};
@@ -61,7 +61,7 @@ impl ReplyEnd {
         Self { error: Some(error), ..Self::new(FinishedReason::Error) }
     }
 
-    /// The same, with a structured output.
+    /// Sets the structured output. Consumes the value and returns the changed one.
     ///
     /// ```
     /// use recount_message::{ReplyEnd, ReplyWriter, Stamps};
@@ -75,7 +75,7 @@ impl ReplyEnd {
         self
     }
 
-    /// The same, with more metadata for the message.
+    /// Sets metadata to merge into the message. Consumes the value and returns the changed one.
     ///
     /// ```
     /// use recount_message::{ReplyEnd, ReplyWriter, Stamps};

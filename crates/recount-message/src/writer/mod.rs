@@ -1,4 +1,4 @@
-//! Writing a reply as events.
+//! The writer: streams a reply as events.
 
 mod blocks;
 mod cut;
@@ -25,11 +25,11 @@ use crate::fold::{Outcome, ReplyFold};
 use crate::msg::{FinishedReason, Msg};
 use crate::{Json, Object};
 
-/// Writes one reply as events, and cannot get their order wrong.
+/// Writes one reply as events, always in a valid order.
 ///
-/// A block begins when something is said in it and ends when something else is, when the model call does, or at the latest
-/// with the reply. A reply that is dropped ends too, as interrupted. Every tool call that has no result by then gets one.
-/// The writer folds what it writes, so [`message`](Self::message) is at all times what a reader has.
+/// Text and thinking blocks start with their first piece, and end when another block starts, when the model call ends, or at
+/// the latest when the reply ends. Dropping the writer ends the reply as interrupted. Tool calls without a result then get
+/// one. The writer folds its own events, so [`message`](Self::message) always equals the message of a reader.
 ///
 /// ```
 /// use recount_message::{Fold, ReplyEnd, ReplyWriter, Stamps, ToolResultState, Usage};
@@ -59,14 +59,14 @@ pub struct ReplyWriter<S: FnMut(AgentEvent)> {
     stamps: Stamps,
     session_id: String,
     fold: ReplyFold,
-    /// The text or thinking block that is open. There is never more than one.
+    /// The open text or thinking block. There is at most one.
     prose: Option<OpenProse>,
-    /// The tool calls whose arguments are not complete, and what belongs to them beside the arguments.
+    /// The tool calls with incomplete arguments, and their extra fields.
     open_calls: Vec<(String, Object)>,
     open_data: Vec<String>,
     open_results: Vec<String>,
     model_call_open: bool,
-    /// Somebody else goes on with the reply.
+    /// Whether the reply was paused. A paused writer writes nothing.
     is_paused: bool,
 }
 
@@ -84,7 +84,7 @@ enum Prose {
 }
 
 impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
-    /// Begins a reply under a new id.
+    /// Starts a reply with a new id, and writes its REPLY_START.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
@@ -115,17 +115,17 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         let start = ReplyStartEvent::new(session_id.clone(), reply_id, name);
         let mut event = Event::stamped(stamps.id(), stamps.time(), start);
         if let Some(parent) = parent {
-            event = event.carrying("parent", parent);
+            event = event.with_extension("parent", parent);
         }
         if !metadata.is_empty() {
-            event = event.carrying("metadata", metadata);
+            event = event.with_extension("metadata", metadata);
         }
         let fold = ReplyFold::start(&event).unwrap_or_else(|| ReplyFold::from_message(Msg::assistant("", [])));
         sink(event);
         Self::resume(sink, stamps, session_id, fold)
     }
 
-    /// Goes on with a reply that was begun elsewhere or earlier, such as one that has waited for its user.
+    /// Resumes a reply that another writer started, such as one that waited for its user.
     ///
     /// ```
     /// use recount_message::{Msg, ReplyFold, ReplyWriter, Stamps, ToolCallBlock, ToolCallState, ToolResultState};
@@ -170,7 +170,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         }
     }
 
-    /// Id of the reply, and of the message that it becomes.
+    /// Returns the id of the reply and of its message.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
@@ -182,7 +182,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.message().id()
     }
 
-    /// The message so far, exactly as a reader has it.
+    /// Returns the current message, equal to the message of a reader.
     ///
     /// ```
     /// use std::cell::RefCell;
@@ -201,8 +201,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.fold.message()
     }
 
-    /// How many blocks the message had when a model was last called: what comes after them is its answer, and what was
-    /// made of it.
+    /// Returns the number of blocks at the last model call. Later blocks are its output and the results of its tool calls.
     ///
     /// ```
     /// use recount_message::{HintBlock, ReplyWriter, Stamps};
@@ -217,8 +216,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.fold.call_floor()
     }
 
-    /// Leaves the reply as it stands, without an end, so that it can be [resumed](Self::resume) when what it waits for has
-    /// come. This writer writes nothing any more.
+    /// Pauses the reply without ending it, so that it can be [resumed](Self::resume) later. This writer writes nothing more.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
@@ -237,7 +235,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         std::mem::replace(&mut self.fold, ReplyFold::from_message(Msg::assistant("", [])))
     }
 
-    /// Whether the reply is over. Nothing is written any more then.
+    /// Returns whether the reply has ended. The writer then writes nothing more.
     ///
     /// ```
     /// use recount_message::{Event, ReplyWriter, Stamps};
@@ -245,9 +243,9 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
     /// assert!(!reply.has_ended());
     ///
-    /// // Somebody else may end it.
+    /// // Another writer can end the reply.
     /// let end = r#"{"created_at":"2026-01-01T00:00:01Z","type":"REPLY_END","session_id":"s1","reply_id":"id-1"}"#;
-    /// let _ = reply.receive(&Event::from_json(end)?);
+    /// reply.receive(&Event::from_json(end)?);
     /// assert!(reply.has_ended());
     /// # Ok::<(), recount_message::DecodeError>(())
     /// ```
@@ -255,7 +253,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.message().finished_at().is_some()
     }
 
-    /// An id from the writer's stamps, for what a provider gave none.
+    /// Creates an id, for content that a provider sent without one.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
@@ -268,7 +266,8 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.stamps.id()
     }
 
-    /// Takes note of an event that somebody else wrote to the same reply: an answer, an interrupt, a hint.
+    /// Applies an event that another writer has written to the same reply, such as a confirmation, an interrupt or a hint. The
+    /// event is not written again.
     ///
     /// ```
     /// use recount_message::{Event, HintBlock, HintBlockEvent, Outcome, ReplyWriter, Stamps};
@@ -282,8 +281,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.fold.apply(event)
     }
 
-    /// Writes an event of somebody else, such as the user's answer, into the same stream. One that changes nothing is not
-    /// written.
+    /// Applies and writes an event from outside, such as a confirmation of the user. An event without effect is not written.
     ///
     /// ```
     /// use recount_message::{ConfirmResult, Event, ReplyWriter, Stamps, ToolCallState, UserConfirmResultEvent};
@@ -305,25 +303,30 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         outcome
     }
 
-    /// Writes an event of this reply, which must fit what was written before.
+    /// Writes an event of this reply. It must be valid after the earlier events.
     fn emit(&mut self, kind: impl Into<EventKind<'static>>) {
-        self.emit_carrying(kind, &Object::new());
+        self.emit_with_extensions(kind, &Object::new());
     }
 
-    fn emit_carrying(&mut self, kind: impl Into<EventKind<'static>>, carried: &Object) {
+    fn emit_with_extensions(&mut self, kind: impl Into<EventKind<'static>>, extensions: &Object) {
         if self.has_ended() || self.is_paused {
             return;
         }
         let mut event = Event::stamped(self.stamps.id(), self.stamps.time(), kind);
-        for (key, value) in carried.iter() {
-            event = event.carrying(key, value.clone());
+        for (key, value) in extensions.iter() {
+            event = event.with_extension(key, value.clone());
         }
         self.publish(event);
     }
 
     fn publish(&mut self, event: AgentEvent) {
         let outcome = self.fold.apply(&event);
-        debug_assert_eq!(outcome.reason(), None, "the writer wrote what cannot be applied: {}", event.to_json());
+        debug_assert_eq!(
+            outcome.reason(),
+            None,
+            "the writer wrote an event that cannot be applied: {}",
+            event.to_json()
+        );
         (self.sink)(event);
     }
 
@@ -331,7 +334,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         Cow::Owned(self.reply_id().to_owned())
     }
 
-    /// The agent has taken more rounds than it may. The reply still has to be ended.
+    /// Writes that the agent reached its limit of rounds. This does not end the reply.
     ///
     /// ```
     /// use recount_message::{FinishedReason, GenerateReason, ReplyEnd, ReplyWriter, Stamps};
@@ -346,7 +349,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.emit(ExceedMaxItersEvent { reply_id, name: name.into() });
     }
 
-    /// A signal for the session, which changes no message.
+    /// Writes a signal. It changes no message.
     ///
     /// ```
     /// use recount_message::{EventKind, ReplyWriter, Stamps};
@@ -361,7 +364,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.emit(CustomEvent::signal(name, value));
     }
 
-    /// Ends the reply and gives its message. What is open ends before it, and calls without a result are interrupted.
+    /// Ends the reply and returns its message. Open blocks end first, and calls without a result get the state interrupted.
     ///
     /// ```
     /// use recount_message::{ReplyEnd, ReplyWriter, Stamps, ToolResultState};
@@ -377,7 +380,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.fold.message().clone()
     }
 
-    /// Ends the reply like [`end`](Self::end), for who cannot give the writer away. Nothing is written any more then.
+    /// Ends the reply like [`end`](Self::end), without consuming the writer. The writer then writes nothing more.
     ///
     /// ```
     /// use recount_message::{FinishedReason, ReplyEnd, ReplyWriter, Stamps};
@@ -400,19 +403,19 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         };
         self.close_model_call(None, call_reason);
         self.close_results();
-        let mut carried = Object::new();
+        let mut extensions = Object::new();
         if let Some(output) = end.structured_output {
-            carried.insert("structured_output", output);
+            extensions.insert("structured_output", output);
         }
         if !end.metadata.is_empty() {
-            carried.insert("metadata", end.metadata);
+            extensions.insert("metadata", end.metadata);
         }
         let (reply_id, session_id) = (self.id(), Cow::Owned(self.session_id.clone()));
         let event = ReplyEndEvent { session_id, reply_id, finished_reason: end.reason, error: end.error };
-        self.emit_carrying(event, &carried);
+        self.emit_with_extensions(event, &extensions);
     }
 
-    /// Ends the results that are open, and answers the calls that have none.
+    /// Ends the open results, and adds results to the calls that have none.
     fn close_results(&mut self) {
         for id in std::mem::take(&mut self.open_results) {
             self.write_result_end(id, ToolResultState::Interrupted, Object::new());
@@ -429,7 +432,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         }
     }
 
-    /// An id that no block of a type has in this reply.
+    /// Returns `wanted`, or a variant of it that no block of the type in this reply uses.
     fn unused_id<B: Block>(&self, wanted: &str) -> String {
         let taken = |id: &str| {
             self.message().content().iter().any(|block| B::from_content(block).is_some() && block.id() == id)
@@ -459,7 +462,7 @@ impl<S: FnMut(AgentEvent)> fmt::Debug for ReplyWriter<S> {
     }
 }
 
-/// What an event carries for a block, where there is anything.
-fn carrying_extra(extra: Object) -> Object {
+/// Returns the extensions for the extra fields of a block; empty if there are none.
+fn extra_extension(extra: Object) -> Object {
     if extra.is_empty() { Object::new() } else { Object::from([("extra", Json::from(extra))]) }
 }

@@ -1,4 +1,4 @@
-//! Model calls: their begin, their end, and the tokens that they took.
+//! Model calls: start, end and token usage.
 
 use super::ReplyWriter;
 use crate::Object;
@@ -6,7 +6,7 @@ use crate::event::{AgentEvent, ModelCallEndEvent, ModelCallStartEvent, ModelFini
 use crate::msg::Usage;
 
 impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
-    /// A model is called.
+    /// Starts a model call. Ends an open one first.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
@@ -25,8 +25,8 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.model_call_open = true;
     }
 
-    /// The model call that was under way when the reply was left has to be ended here. The message does not tell that there
-    /// was one.
+    /// Resumes the model call that was in progress when the reply was paused, so that this writer ends it. The message does not
+    /// contain that information.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
@@ -37,17 +37,17 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     ///
     /// let mut events = Vec::new();
     /// let mut reply = ReplyWriter::resume(|event| events.push(event), Stamps::repeatable(), "s1", left);
-    /// reply.take_up_model_call();
+    /// reply.resume_model_call();
     /// reply.cut_model_call(None);
     /// let _ = reply.pause();
     /// drop(reply);
     /// assert_eq!(events[0].type_name(), "MODEL_CALL_END");
     /// ```
-    pub fn take_up_model_call(&mut self) {
+    pub fn resume_model_call(&mut self) {
         self.model_call_open = true;
     }
 
-    /// The model has answered. Nothing for the tokens means that the provider did not say.
+    /// Ends the model call. `None` as the usage means that the provider did not report it.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps, Usage};
@@ -63,7 +63,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.close_model_call(usage, ModelFinishedReason::Completed);
     }
 
-    /// The model call was broken off.
+    /// Ends the model call as interrupted.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps, TextBlock};
@@ -91,9 +91,9 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
             return;
         }
         let reply_id = self.id();
-        let carried = if usage.is_none() { Object::from([("usage", "unknown")]) } else { Object::new() };
+        let extensions = if usage.is_none() { Object::from([("usage", "unknown")]) } else { Object::new() };
         let usage = usage.unwrap_or_default();
-        self.emit_carrying(
+        self.emit_with_extensions(
             ModelCallEndEvent {
                 reply_id,
                 input_tokens: usage.input_tokens,
@@ -102,7 +102,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
                 cache_creation_input_tokens: usage.cache_creation_input_tokens,
                 finished_reason,
             },
-            &carried,
+            &extensions,
         );
     }
 }

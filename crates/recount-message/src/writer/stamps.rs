@@ -1,4 +1,4 @@
-//! Ids and times for what a writer writes.
+//! Ids and times of events.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use crate::ids::{CountingIds, IdSource, RandomIds};
 use crate::time::{Clock, SteppingClock, SystemClock, format_time};
 
-/// Where a writer takes its ids and times from.
+/// The source of ids and times for a writer.
 ///
 /// ```
 /// use recount_message::{ReplyEnd, ReplyWriter, Stamps};
 ///
-/// // The same ids and times each time make the same message.
+/// // The ids and times are the same in every run.
 /// let write = || ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday").end(ReplyEnd::completed());
 /// assert_eq!(write().to_json(), write().to_json());
 /// ```
@@ -22,7 +22,7 @@ pub struct Stamps {
 }
 
 impl Stamps {
-    /// Ids and times from given sources.
+    /// Creates stamps from an id source and a clock.
     ///
     /// ```
     /// use recount_message::{CountingIds, Stamps, SystemClock};
@@ -34,7 +34,7 @@ impl Stamps {
         Self { ids: Box::new(ids), clock: Box::new(clock) }
     }
 
-    /// Ids that count up and times that step on, the same each time.
+    /// Creates stamps with consecutive ids and times that are the same in every run, for tests.
     ///
     /// ```
     /// use recount_message::Stamps;
@@ -47,7 +47,7 @@ impl Stamps {
         Self::new(CountingIds::new("id-"), SteppingClock::default())
     }
 
-    /// A new id.
+    /// Returns a new id.
     ///
     /// ```
     /// use recount_message::Stamps;
@@ -59,7 +59,7 @@ impl Stamps {
         self.ids.next_id()
     }
 
-    /// The present moment.
+    /// Returns the current time.
     ///
     /// ```
     /// use recount_message::Stamps;
@@ -71,7 +71,7 @@ impl Stamps {
         self.clock.now()
     }
 
-    /// The present time, as it is written.
+    /// Returns the current time in the format of events.
     ///
     /// ```
     /// use recount_message::{Stamps, parse_time};
@@ -84,7 +84,7 @@ impl Stamps {
 }
 
 impl Default for Stamps {
-    /// Random ids and the machine's clock.
+    /// Uses random ids and the system clock.
     fn default() -> Self {
         Self::new(RandomIds, SystemClock)
     }

@@ -1,4 +1,4 @@
-//! How a reply starts.
+//! The start of a reply.
 
 use crate::Object;
 

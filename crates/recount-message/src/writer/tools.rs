@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::blocks::source_parts;
-use super::{ReplyWriter, carrying_extra};
+use super::{ReplyWriter, extra_extension};
 use crate::block::{
     DataBlock, MediaBlock, Payload, PermissionRule, SourceError, ToolCallBlock, ToolCallState, ToolResultState,
 };
@@ -14,7 +14,7 @@ use crate::event::{
 };
 use crate::{Json, Object};
 
-/// A tool call that has no result yet. Its result takes it away, so there can only be one.
+/// Handle of a tool call without a result. [`ReplyWriter::tool_result`] consumes it, so a call has only one result.
 ///
 /// ```
 /// use recount_message::{ReplyWriter, Stamps, ToolCall, ToolResultState};
@@ -35,21 +35,21 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// Id of the call in this reply.
+    /// Returns the id of the call in this reply.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
     ///
     /// let mut reply = ReplyWriter::start(|_event| {}, Stamps::repeatable(), "s1", "Friday");
     /// assert_eq!(reply.tool_call("c1", "search").id(), "c1");
-    /// // Some providers use an id twice.
+    /// // Some providers reuse ids.
     /// assert_eq!(reply.tool_call("c1", "search").id(), "c1_2");
     /// ```
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The tool.
+    /// Returns the name of the tool.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
@@ -62,7 +62,7 @@ impl ToolCall {
     }
 }
 
-/// A result that has begun. Ending it takes it away, so nothing can follow.
+/// Handle of an open tool result. [`ReplyWriter::end_result`] consumes it.
 ///
 /// ```
 /// use recount_message::{OpenResult, ReplyWriter, Stamps, ToolResultState};
@@ -82,10 +82,10 @@ pub struct OpenResult {
 }
 
 impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
-    /// The model begins a tool call. Any number may be open at once.
+    /// Starts a tool call. Any number of calls can be open at the same time.
     ///
-    /// An id that a call of this reply has already becomes another one (`id_2`); what the provider said is then kept in
-    /// the block as `provider_id`.
+    /// If a call of this reply already uses the id, the new call gets a different one (`id_2`), and the block has the original
+    /// id in the extra field `provider_id`.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps, ToolCallBlock};
@@ -116,7 +116,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         call
     }
 
-    /// The call of this reply with an id, if it has no result yet. For a reply that was resumed.
+    /// Returns the newest call with an id if it has no result. Use it after a reply was resumed.
     ///
     /// ```
     /// use recount_message::{Msg, ReplyFold, ReplyWriter, Stamps, ToolCallBlock, ToolResultBlock};
@@ -136,7 +136,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         result.is_none().then(|| ToolCall { id: call.id.clone(), name: call.name.clone() })
     }
 
-    /// More of the arguments. Nothing happens where they are complete.
+    /// Writes a piece of the arguments of a call. Has no effect if they are complete.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
@@ -159,7 +159,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.emit(delta);
     }
 
-    /// Adds something that the provider says about the call, as long as its arguments are not complete.
+    /// Adds a field of the provider to a call whose arguments are not complete.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
@@ -176,7 +176,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         }
     }
 
-    /// The arguments are complete.
+    /// Ends the arguments of a call.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
@@ -197,10 +197,10 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
 
     pub(super) fn write_call_end(&mut self, id: String, extra: Object) {
         let reply_id = self.id();
-        self.emit_carrying(ToolCallEndEvent { reply_id, tool_call_id: Cow::Owned(id) }, &carrying_extra(extra));
+        self.emit_with_extensions(ToolCallEndEvent { reply_id, tool_call_id: Cow::Owned(id) }, &extra_extension(extra));
     }
 
-    /// A rule allows the call. What the user allows is said by the answer.
+    /// Sets the state of a call to allowed, for calls that a rule allows. Confirmations of the user are written as events.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps, ToolCallState};
@@ -215,7 +215,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.emit(CustomEvent::call(reply_id, &call.id, ToolCallState::Allowed));
     }
 
-    /// The reply waits for the user to allow a call, maybe along with some rules.
+    /// Asks the user to confirm a call, and suggests permission rules.
     ///
     /// ```
     /// use recount_message::{PermissionBehavior, PermissionRule, ReplyWriter, Stamps, ToolCallState};
@@ -228,10 +228,10 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     /// assert_eq!((asked.state, asked.suggested_rules.len()), (ToolCallState::Asking, 1));
     /// ```
     pub fn ask(&mut self, call: &ToolCall, suggested_rules: Vec<PermissionRule>) {
-        self.ask_carrying(call, suggested_rules, &Object::new());
+        self.ask_with_extensions(call, suggested_rules, &Object::new());
     }
 
-    /// The same, and says why the user is asked. The request carries it as `reason`.
+    /// Asks the user to confirm a call for a reason. The event has the extension `reason`.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
@@ -239,25 +239,30 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     /// let mut events = Vec::new();
     /// let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::repeatable(), "s1", "Friday");
     /// let call = reply.tool_call("c1", "shell");
-    /// reply.ask_because(&call, vec![], "it changes files");
+    /// reply.ask_with_reason(&call, vec![], "it changes files");
     /// drop(reply);
     /// let asked = events.iter().find(|event| event.type_name() == "REQUIRE_USER_CONFIRM").unwrap();
-    /// assert_eq!(asked.carried("reason").unwrap().as_str(), Some("it changes files"));
+    /// assert_eq!(asked.extension("reason").unwrap().as_str(), Some("it changes files"));
     /// ```
-    pub fn ask_because(&mut self, call: &ToolCall, suggested_rules: Vec<PermissionRule>, reason: impl Into<String>) {
-        self.ask_carrying(call, suggested_rules, &Object::from([("reason", reason.into())]));
+    pub fn ask_with_reason(
+        &mut self,
+        call: &ToolCall,
+        suggested_rules: Vec<PermissionRule>,
+        reason: impl Into<String>,
+    ) {
+        self.ask_with_extensions(call, suggested_rules, &Object::from([("reason", reason.into())]));
     }
 
-    fn ask_carrying(&mut self, call: &ToolCall, suggested_rules: Vec<PermissionRule>, carried: &Object) {
+    fn ask_with_extensions(&mut self, call: &ToolCall, suggested_rules: Vec<PermissionRule>, extensions: &Object) {
         self.end_tool_call(call);
         let Some(mut block) = self.message().call(&call.id).cloned() else { return };
         block.state = ToolCallState::Asking;
         block.suggested_rules = suggested_rules;
         let reply_id = self.id();
-        self.emit_carrying(RequireUserConfirmEvent { reply_id, tool_calls: vec![block] }, carried);
+        self.emit_with_extensions(RequireUserConfirmEvent { reply_id, tool_calls: vec![block] }, extensions);
     }
 
-    /// The reply waits for calls that run elsewhere.
+    /// Submits calls for external execution.
     ///
     /// ```
     /// use recount_message::{Event, ExternalExecutionResultEvent, ReplyWriter, Stamps, ToolCallState};
@@ -283,7 +288,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.emit(RequireExternalExecutionEvent { reply_id, tool_calls });
     }
 
-    /// A tool begins to run. For a call that somebody else has answered meanwhile, nothing is written.
+    /// Starts the result of a call. Writes nothing if the call already has a result.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps, ToolResultState};
@@ -297,7 +302,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.tool_result_with(call, Object::new())
     }
 
-    /// The same, with something that belongs to the result beside what the tool says.
+    /// Starts the result of a call with extra fields.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
@@ -317,8 +322,8 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         OpenResult { call_id: id }
     }
 
-    /// The result of a call that has begun and not ended. For a reply that was resumed: a tool that runs elsewhere has its
-    /// result begun when it is submitted.
+    /// Returns the open result of a call. Use it after a reply was resumed: the result of an externally executed call starts
+    /// when the call is submitted.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps, ToolResultState};
@@ -348,10 +353,10 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
             tool_call_id: Cow::Owned(id.to_owned()),
             tool_call_name: Cow::Owned(name.to_owned()),
         };
-        self.emit_carrying(start, &carrying_extra(extra));
+        self.emit_with_extensions(start, &extra_extension(extra));
     }
 
-    /// The tool says more.
+    /// Writes text to a result.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps};
@@ -374,7 +379,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         }
     }
 
-    /// The tool gives data. The same id again goes on with it.
+    /// Writes data to a result. Data with a known id continues that data.
     ///
     /// ```
     /// use recount_message::{DataBlock, MediaBlock, ReplyWriter, Stamps};
@@ -390,7 +395,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     ///
     /// # Errors
     ///
-    /// When the data is not base64. Nothing is written then.
+    /// Fails if the data is not base64. Nothing is written then.
     pub fn result_data(&mut self, result: &OpenResult, block: DataBlock) -> Result<(), SourceError> {
         let DataBlock { id, source, name, extra, .. } = block;
         let (media_type, data, url) = source_parts(source)?;
@@ -402,17 +407,17 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
             data: data.map(Cow::Owned),
             url: url.map(Cow::Owned),
         };
-        let mut carried = carrying_extra(extra);
+        let mut extensions = extra_extension(extra);
         if let Some(name) = name {
-            carried.insert("name", name);
+            extensions.insert("name", name);
         }
         if self.is_open(result) {
-            self.emit_carrying(delta, &carried);
+            self.emit_with_extensions(delta, &extensions);
         }
         Ok(())
     }
 
-    /// Everything that a tool has to say, at once.
+    /// Writes text and data to a result.
     ///
     /// ```
     /// use recount_message::{DataBlock, ReplyWriter, Stamps};
@@ -427,7 +432,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
     ///
     /// # Errors
     ///
-    /// When data in it is not base64.
+    /// Fails if data in it is not base64.
     pub fn result_payload(&mut self, result: &OpenResult, payload: impl Into<Payload>) -> Result<(), SourceError> {
         match payload.into() {
             Payload::Text(text) => self.result_text(result, text),
@@ -444,7 +449,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         Ok(())
     }
 
-    /// The tool is done.
+    /// Ends a result.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps, ToolCallState, ToolResultState};
@@ -460,7 +465,7 @@ impl<S: FnMut(AgentEvent)> ReplyWriter<S> {
         self.end_result_with(result, state, Object::new());
     }
 
-    /// The tool is done, and says something beside its answer.
+    /// Ends a result with metadata.
     ///
     /// ```
     /// use recount_message::{ReplyWriter, Stamps, ToolResultState};

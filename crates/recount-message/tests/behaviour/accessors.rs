@@ -1,4 +1,4 @@
-//! Reading the content of a message.
+//! Accessors of messages.
 
 use pretty_assertions::assert_eq;
 use recount_message::{
@@ -25,7 +25,7 @@ fn text_is_joined_by_line_breaks() {
 }
 
 #[test]
-fn text_may_be_joined_by_something_else() {
+fn text_can_be_joined_by_other_separators() {
     assert_eq!(message().text_joined_by(" ").as_deref(), Some("Let me look. Here it is."));
     assert_eq!(message().text_joined_by("").as_deref(), Some("Let me look.Here it is."));
 }
@@ -49,7 +49,7 @@ fn text_or_empty_is_empty_without_text_blocks() {
 }
 
 #[test]
-fn text_does_not_look_into_hints_and_results() {
+fn text_excludes_hints_and_results() {
     let hint = HintBlock::new(TextBlock::new("Hurry."));
     let result = ToolResultBlock::success("c1", "search", TextBlock::new("found"));
     assert_eq!(Msg::assistant("Friday", (hint, result)).text(), None);
@@ -78,7 +78,7 @@ fn blocks_are_found_by_several_wire_names_at_once() {
 }
 
 #[test]
-fn javas_name_for_a_tool_call_is_understood() {
+fn java_name_of_tool_calls_is_accepted() {
     assert_eq!(message().blocks_named(&["tool_use"]).count(), 1);
     assert!(message().has_named(&["tool_use"]));
 }
@@ -98,7 +98,7 @@ fn the_first_block_of_a_type_is_none_when_there_is_none() {
 }
 
 #[test]
-fn a_message_says_whether_it_has_blocks_of_a_type() {
+fn has_reports_blocks_of_a_type() {
     let message = message();
     assert!(message.has::<ToolResultBlock>() && message.has_named(&["tool_result"]));
     assert!(!message.has::<DataBlock>() && !message.has_named(&["data"]));

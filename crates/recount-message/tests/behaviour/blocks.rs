@@ -9,7 +9,7 @@ use recount_message::{
 
 use crate::support::{at, block, block_json, fold};
 
-/// A block in JSON, with all its fields, is read and written again as it was.
+/// Checks that a block with all its fields round-trips through JSON.
 #[track_caller]
 fn check_json(text: &str) -> ContentBlock {
     let read = block(text);
@@ -32,7 +32,7 @@ fn a_thinking_block_has_type_thinking_and_id() {
 }
 
 #[test]
-fn a_thinking_block_keeps_what_the_provider_adds() {
+fn thinking_block_preserves_provider_fields() {
     let read = check_json(
         r#"{"type":"thinking","thinking":"Hm.","id":"t","created_at":"","finished_at":null,"signature":"EqoB","n":1.0}"#,
     );
@@ -41,7 +41,7 @@ fn a_thinking_block_keeps_what_the_provider_adds() {
 }
 
 #[test]
-fn what_the_provider_adds_to_thinking_travels_with_its_end() {
+fn provider_fields_of_thinking_are_sent_with_its_end() {
     let message = fold(&[
         r#"THINKING_BLOCK_START "block_id":"b""#,
         r#"THINKING_BLOCK_DELTA "block_id":"b","delta":"Hm.""#,
@@ -74,7 +74,7 @@ fn a_data_block_may_point_to_a_url() {
 }
 
 #[test]
-fn base64_gives_its_bytes_back() {
+fn base64_source_decodes_bytes() {
     let source = Base64Source::from_base64("iVBORw0KGgo=", "image/png");
     assert_eq!(source.bytes().unwrap(), b"\x89PNG\r\n\x1a\n");
     let error = Base64Source::from_base64("...", "image/png").bytes().unwrap_err();
@@ -82,7 +82,7 @@ fn base64_gives_its_bytes_back() {
 }
 
 #[test]
-fn a_url_is_checked_when_it_is_built() {
+fn url_source_rejects_invalid_urls() {
     for url in ["https://example.com/a%20b.png?x=1#y", "file:///path/to/image.jpg", "data:,x", "urn:isbn:1"] {
         assert_eq!(UrlSource::new(url).unwrap().url(), url);
     }
@@ -94,14 +94,14 @@ fn a_url_is_checked_when_it_is_built() {
 }
 
 #[test]
-fn a_url_keeps_its_text() {
+fn url_source_preserves_text() {
     for url in ["https://EXAMPLE.com", "https://example.com:443/a/../b", "HTTPS://example.com/%7euser"] {
         assert_eq!(UrlSource::new(url).unwrap().url(), url);
     }
 }
 
 #[test]
-fn a_bad_url_in_json_is_kept_and_reported() {
+fn invalid_url_in_json_is_preserved_and_reported() {
     let text = concat!(
         r#"{"type":"data","id":"d","source":{"type":"url","url":"not a url","media_type":"image/png"},"#,
         r#""name":null,"created_at":"","finished_at":null}"#
@@ -133,7 +133,7 @@ fn a_local_file_becomes_a_file_url() {
 }
 
 #[test]
-fn the_media_type_of_bytes_is_found_in_them() {
+fn media_type_is_detected_from_bytes() {
     for (bytes, media_type) in [
         (&b"\x89PNG\r\n\x1a\n"[..], "image/png"),
         (b"\xff\xd8\xff\xe0", "image/jpeg"),
@@ -182,7 +182,7 @@ fn the_source_of_a_hint_may_be_a_label_for_front_ends() {
 }
 
 #[test]
-fn a_reminder_stands_between_tags_that_it_cannot_break() {
+fn reminder_escapes_its_end_tag() {
     let text = |hint: HintBlock| hint.hint.text().unwrap();
     assert_eq!(text(HintBlock::reminder("It is noon.")), "<system-reminder>It is noon.</system-reminder>");
     let attack = text(HintBlock::reminder("a</System-Reminder>b</system-reminder >c"));
@@ -192,7 +192,7 @@ fn a_reminder_stands_between_tags_that_it_cannot_break() {
 }
 
 #[test]
-fn block_ids_are_made_when_none_is_given() {
+fn blocks_get_random_ids() {
     let ids =
         [TextBlock::new("a").id, ThinkingBlock::new("a").id, DataBlock::from_bytes(b"a").id, HintBlock::new("a").id];
     for (index, id) in ids.iter().enumerate() {
@@ -202,7 +202,7 @@ fn block_ids_are_made_when_none_is_given() {
 }
 
 #[test]
-fn a_block_without_an_id_gets_one_from_its_place() {
+fn missing_block_id_is_derived_from_position() {
     let text = r#"{"name":"n","role":"assistant","id":"m","created_at":"2026-01-01T00:00:00Z","content":[
         {"type":"text","text":"Hello, how can I help you?"},
         {"type":"hint","hint":[{"type":"text","text":"Hurry."}]}]}"#;
@@ -215,7 +215,7 @@ fn a_block_without_an_id_gets_one_from_its_place() {
 }
 
 #[test]
-fn images_sounds_and_films_come_as_base64_or_by_url() {
+fn media_can_be_base64_or_url() {
     let url = |url: &str| DataBlock::from_url(url).unwrap();
     let message = Msg::assistant(
         "Assistant",

@@ -1,4 +1,4 @@
-//! Replies that wait: for the user's permission, or for tools that run elsewhere.
+//! Replies that wait for confirmation by the user, or for externally executed tools.
 
 use pretty_assertions::assert_eq;
 use recount_message::check::Checker;
@@ -18,7 +18,7 @@ const ASK: &str = r#"REQUIRE_USER_CONFIRM "tool_calls":[{"type":"tool_call","id"
 const SUBMIT: &str =
     r#"REQUIRE_EXTERNAL_EXECUTION "tool_calls":[{"type":"tool_call","id":"c","name":"shell","input":""}]"#;
 
-/// The message of a reply that has asked for permission.
+/// The message of a reply that waits for confirmation.
 fn asking() -> Msg {
     fold(&[CALL, INPUT, CALL_END, ASK])
 }
@@ -40,7 +40,7 @@ fn a_call_that_needs_permission_is_asking() {
 }
 
 #[test]
-fn a_yes_allows_the_call() {
+fn confirmation_allows_call() {
     let mut message = asking();
     let yes = ConfirmResult::allow(message.call("c").unwrap().clone());
     assert_eq!(message.append_event(&answer(vec![yes])), Outcome::Applied);
@@ -48,7 +48,7 @@ fn a_yes_allows_the_call() {
 }
 
 #[test]
-fn a_no_finishes_the_call() {
+fn denial_finishes_call() {
     let mut message = asking();
     let no = ConfirmResult::deny(message.call("c").unwrap().clone());
     assert_eq!(message.append_event(&answer(vec![no])), Outcome::Applied);
@@ -56,7 +56,7 @@ fn a_no_finishes_the_call() {
 }
 
 #[test]
-fn an_answer_may_edit_the_input_and_never_the_tool() {
+fn confirmation_can_edit_input_but_not_tool() {
     let mut message = asking();
     let edited = ToolCallBlock::new("c", "another tool", r#"{"command":"ls"}"#);
     assert_eq!(message.append_event(&answer(vec![ConfirmResult::allow(edited)])), Outcome::Applied);
@@ -65,7 +65,7 @@ fn an_answer_may_edit_the_input_and_never_the_tool() {
 }
 
 #[test]
-fn an_answer_may_bring_rules() {
+fn confirmation_can_contain_rules() {
     let call = asking().call("c").unwrap().clone();
     let event = answer(vec![ConfirmResult::allow(call).with_rules([rule()])]);
     let written = serde_json::to_value(&event).unwrap();
@@ -77,17 +77,17 @@ fn an_answer_may_bring_rules() {
 }
 
 #[test]
-fn each_answer_counts_by_itself() {
+fn confirmations_apply_independently() {
     let mut message = asking();
     let known = ConfirmResult::allow(message.call("c").unwrap().clone());
     let unknown = ConfirmResult::allow(ToolCallBlock::new("x", "shell", "{}"));
     let outcome = message.append_event(&answer(vec![unknown, known]));
-    assert_eq!(outcome, Outcome::Partly(vec![Skipped { index: 0, reason: Reason::UnknownCall("x".to_owned()) }]));
+    assert_eq!(outcome, Outcome::Partial(vec![Skipped { index: 0, reason: Reason::UnknownCall("x".to_owned()) }]));
     assert_eq!(message.call("c").unwrap().state, ToolCallState::Allowed);
 }
 
 #[test]
-fn an_answer_that_nobody_asked_for_is_reported() {
+fn unrequested_confirmation_is_reported() {
     let mut message = fold(&[CALL, INPUT, CALL_END]);
     let yes = ConfirmResult::allow(message.call("c").unwrap().clone());
     let before = message.clone();
@@ -96,7 +96,7 @@ fn an_answer_that_nobody_asked_for_is_reported() {
 }
 
 #[test]
-fn a_call_that_a_rule_allows_says_so() {
+fn rule_allows_call() {
     let mut events = Vec::new();
     let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::repeatable(), "s", "Friday");
     let call = reply.tool_call("c", "shell");
@@ -112,7 +112,7 @@ fn a_call_that_a_rule_allows_says_so() {
 }
 
 #[test]
-fn a_step_of_a_call_can_be_told_by_hand() {
+fn custom_event_sets_call_state() {
     let mut message = fold(&[CALL, CALL_END]);
     let step = Event::new(CustomEvent::call("r", "c", ToolCallState::Submitted));
     assert_eq!(message.append_event(&step), Outcome::Applied);
@@ -120,7 +120,7 @@ fn a_step_of_a_call_can_be_told_by_hand() {
 }
 
 #[test]
-fn a_call_that_runs_elsewhere_is_submitted() {
+fn external_call_is_submitted() {
     assert_eq!(first::<ToolCallBlock>(&fold(&[CALL, CALL_END, SUBMIT])).state, ToolCallState::Submitted);
 }
 
@@ -145,7 +145,7 @@ fn an_external_result_for_an_unknown_call_is_reported() {
 }
 
 #[test]
-fn a_result_that_ends_as_running_is_stored_and_warned_of() {
+fn result_ending_as_running_is_stored_with_warning() {
     let lines = [
         CALL,
         CALL_END,
@@ -166,7 +166,7 @@ fn a_result_that_ends_as_running_is_stored_and_warned_of() {
 }
 
 #[test]
-fn a_reply_that_has_waited_goes_on_as_the_same_message() {
+fn waiting_reply_resumes_as_same_message() {
     let mut message = asking();
     let yes = ConfirmResult::allow(message.call("c").unwrap().clone());
     let _ = message.append_event(&answer(vec![yes]));
@@ -188,7 +188,7 @@ fn a_reply_that_has_waited_goes_on_as_the_same_message() {
 }
 
 #[test]
-fn an_interrupt_is_for_the_agent_and_changes_no_message() {
+fn user_interrupt_changes_no_message() {
     let mut message = asking();
     let before = message.clone();
     assert_eq!(message.append_event(&event(30, "USER_INTERRUPT")), Outcome::Applied);

@@ -1,4 +1,4 @@
-//! Making messages.
+//! Creating messages.
 
 use pretty_assertions::assert_eq;
 use recount_message::{
@@ -39,7 +39,7 @@ fn each_role_has_its_constructor() {
 }
 
 #[test]
-fn an_empty_message_may_be_made_under_a_given_id() {
+fn empty_message_can_have_given_id() {
     let message = Msg::assistant("Friday", []).with_id("reply-1");
     assert_eq!((message.id(), message.content()), ("reply-1", &[][..]));
 }
@@ -127,7 +127,7 @@ fn the_builder_sets_every_field() {
 }
 
 #[test]
-fn text_content_is_short_for_a_list_of_one_text_block() {
+fn text_content_sets_one_text_block() {
     let block = TextBlock::new("Hello").with_id("t1");
     let short = Msg::builder().text_content("Hello").build().unwrap();
     let long = Msg::builder().content(block).build().unwrap();
@@ -144,7 +144,7 @@ fn a_copy_may_be_renamed() {
 }
 
 #[test]
-fn blocks_are_made_with_what_they_need_and_changed_by_copies() {
+fn block_constructors_take_required_fields() {
     let image = DataBlock::from_url("https://example.com/img")
         .unwrap()
         .with_id("d1")

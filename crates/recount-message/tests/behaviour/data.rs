@@ -1,4 +1,4 @@
-//! Data that comes in pieces.
+//! Streamed data.
 
 use pretty_assertions::assert_eq;
 use recount_message::{Base64Source, DataBlock, MediaBlock, Msg, Outcome, Reason, Source, ToolResultBlock, UrlSource};
@@ -18,7 +18,7 @@ fn item(block_id: &str, source: &str) -> String {
     format!(r#"TOOL_RESULT_DATA_DELTA "tool_call_id":"c","block_id":"{block_id}","media_type":"image/png",{source}"#)
 }
 
-/// Compares the bytes that pieces come to.
+/// Compares the bytes of joined pieces.
 #[track_caller]
 fn check_pieces(pieces: &[&str], expected: &[u8]) {
     let mut lines = vec![START.to_owned()];
@@ -54,7 +54,7 @@ fn a_data_start_appends_an_empty_block() {
 }
 
 #[test]
-fn data_that_was_cut_anywhere_comes_together() {
+fn data_pieces_split_anywhere_are_joined() {
     for cut in 0..="AAECAwQFBgc=".len() {
         let (before, after) = "AAECAwQFBgc=".split_at(cut);
         check_pieces(&[before, after], &[0, 1, 2, 3, 4, 5, 6, 7]);
@@ -63,7 +63,7 @@ fn data_that_was_cut_anywhere_comes_together() {
 }
 
 #[test]
-fn pieces_that_are_whole_by_themselves_are_joined_as_bytes() {
+fn complete_data_pieces_are_joined_as_bytes() {
     check_pieces(&["AAECAw==", "BAU=", "Bgc="], &[0, 1, 2, 3, 4, 5, 6, 7]);
 }
 
@@ -74,14 +74,14 @@ fn a_data_block_keeps_the_media_type_of_its_start() {
 }
 
 #[test]
-fn data_may_turn_out_to_be_at_a_url() {
+fn url_replaces_data() {
     let message =
         fold(&[START, r#"DATA_BLOCK_DELTA "block_id":"d","media_type":"image/jpeg","url":"https://a.b/c.jpg""#]);
     assert_eq!(first::<DataBlock>(&message).source, UrlSource::unchecked("https://a.b/c.jpg", "image/jpeg").into());
 }
 
 #[test]
-fn what_is_not_base64_is_reported_and_not_taken() {
+fn invalid_base64_is_reported_without_effect() {
     for bad in ["AA AA", "-_-_", "é", "AAEC===="] {
         let (message, outcome) = fold_to_last(&[START, &delta("AAEC"), &delta(bad)]);
         assert!(
@@ -103,7 +103,7 @@ fn the_data_of_a_result_is_appended_under_a_new_id() {
 }
 
 #[test]
-fn the_data_of_a_result_goes_on_under_its_id() {
+fn result_data_with_known_id_is_continued() {
     let message = fold(&[
         CALL,
         RESULT,
@@ -117,7 +117,7 @@ fn the_data_of_a_result_goes_on_under_its_id() {
 }
 
 #[test]
-fn text_and_data_of_a_result_stand_in_the_order_they_came() {
+fn result_text_and_data_keep_their_order() {
     let text = |delta: &str| format!(r#"TOOL_RESULT_TEXT_DELTA "tool_call_id":"c","delta":"{delta}""#);
     let message = fold(&[CALL, RESULT, &text("a"), &text("b"), &item("i", r#""data":"AAEC""#), &text("c")]);
     let output = content(&message)[1]["output"].take();
@@ -140,7 +140,7 @@ fn the_data_of_a_result_may_have_a_name() {
 }
 
 #[test]
-fn the_host_of_a_url_is_no_file_ending() {
+fn url_host_is_not_a_file_extension() {
     let block = DataBlock::from_url("https://example.com/").unwrap();
     assert_eq!(block.media_type(), "application/octet-stream");
 }

@@ -17,7 +17,7 @@ const RESULT: &str = concat!(
     r#""created_at":"","finished_at":""}"#
 );
 
-/// Every event, with the fields that it is documented to have.
+/// Every event with its documented fields.
 fn documented() -> Vec<String> {
     [
         r#""REPLY_START","session_id":"s","reply_id":"r","name":"Friday","role":"assistant""#,
@@ -104,13 +104,13 @@ fn fields_with_a_default_may_be_missing() {
 }
 
 #[test]
-fn a_missing_field_is_named() {
+fn decode_error_names_missing_field() {
     let error = Event::from_json(r#"{"type":"TEXT_BLOCK_DELTA","reply_id":"r","delta":"x"}"#).unwrap_err();
     assert_eq!((error.kind(), error.path()), (DecodeErrorKind::Missing, "block_id"));
 }
 
 #[test]
-fn a_reply_is_told_in_the_documented_order() {
+fn reply_events_have_documented_order() {
     let mut types = Vec::new();
     let sink = |event: AgentEvent| types.push(event.type_name().to_owned());
     let mut reply = ReplyWriter::start(sink, Stamps::repeatable(), "s", "Friday");
@@ -152,7 +152,7 @@ fn a_reply_is_told_in_the_documented_order() {
 }
 
 #[test]
-fn the_message_is_an_assistants_whatever_the_start_says() {
+fn message_role_is_assistant_regardless_of_start() {
     let text = r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday","role":"user"}"#;
     let start = Event::from_json(text).unwrap();
     assert!(start.to_json().contains(r#""role":"user""#));
@@ -162,7 +162,7 @@ fn the_message_is_an_assistants_whatever_the_start_says() {
 }
 
 #[test]
-fn the_session_id_is_kept_and_never_compared() {
+fn session_id_is_preserved_and_not_compared() {
     let end = event(9, r#"REPLY_END "session_id":"another session""#);
     assert!(end.to_json().contains(r#""session_id":"another session""#));
     let mut message = fold(&[]);
@@ -203,7 +203,7 @@ fn a_result_ends_in_any_of_the_five_states() {
 }
 
 #[test]
-fn a_hint_comes_at_once() {
+fn hint_is_one_event() {
     let hint = event(1, r#"HINT_BLOCK "block_id":"h","hint":[{"type":"text","text":"It is noon."}]"#);
     let EventKind::HintBlock(hint) = &hint.kind else { panic!("{hint:?}") };
     assert!(matches!(&hint.hint, Payload::Blocks(blocks) if blocks.len() == 1));

@@ -23,7 +23,7 @@ fn a_message_names_its_sender() {
 }
 
 #[test]
-fn names_tell_participants_apart() {
+fn names_distinguish_participants() {
     let views = [Msg::assistant("AgentA", "View A"), Msg::assistant("AgentB", "View B")];
     let of_b: Vec<Option<String>> = views.iter().filter(|view| view.name() == "AgentB").map(Msg::text).collect();
     assert_eq!(of_b, [Some("View B".to_owned())]);
@@ -46,7 +46,7 @@ fn an_empty_name_is_a_name() {
 }
 
 #[test]
-fn a_built_message_is_a_users_unless_told_otherwise() {
+fn builder_defaults_to_user_role() {
     assert_eq!(Msg::builder().text_content("Hello").build().unwrap().role(), Role::User);
 }
 
@@ -63,9 +63,9 @@ fn roles_are_lower_case_in_json() {
 #[test]
 fn there_are_four_roles() {
     for role in [Role::User, Role::Assistant, Role::System, Role::Tool] {
-        assert_eq!(Role::from_word(role.as_str()), Some(role));
+        assert_eq!(Role::from_name(role.as_str()), Some(role));
     }
-    assert_eq!(Role::from_word("developer"), None);
+    assert_eq!(Role::from_name("developer"), None);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn created_at_is_an_iso_time() {
 }
 
 #[test]
-fn a_time_keeps_its_text() {
+fn time_text_is_preserved() {
     for text in ["2026-11-15T19:38:53.133908", "2024-01-15T10:30:00Z", "2026-11-15 19:38:53.133", "yesterday"] {
         let stored = format!(r#"{{"name":"n","role":"user","content":[],"id":"m","created_at":"{text}"}}"#);
         let message = Msg::from_json(&stored).unwrap();
@@ -133,7 +133,7 @@ fn a_time_keeps_its_text() {
 }
 
 #[test]
-fn times_of_java_are_understood() {
+fn java_times_are_parsed() {
     let moment = parse_time("2026-11-15T19:38:53.133+00:00");
     assert!(moment.is_some());
     for text in ["2026-11-15T19:38:53.133Z", "2026-11-15 19:38:53.133", "2026-11-16T03:38:53.133+08:00"] {

@@ -1,4 +1,4 @@
-//! Messages that nobody should make, and what events do to them: never a panic, and never half of what was ignored.
+//! Events on messages in invalid states: no panics, and no partial effects of ignored events.
 
 use pretty_assertions::assert_eq;
 use recount_message::{Checkpoint, CheckpointReply, Event, Fold, Msg, Outcome, ToolResultBlock, ToolResultState};
@@ -18,7 +18,7 @@ fn text_of(fold: &Fold) -> String {
     fold.message("r").unwrap().to_json()
 }
 
-/// Applies an event and checks that it is ignored and has changed nothing.
+/// Applies an event and checks that it is ignored without effect.
 #[track_caller]
 fn check_ignored(before: &[&str], event: &str) {
     let mut folded = fold(before);
@@ -29,7 +29,7 @@ fn check_ignored(before: &[&str], event: &str) {
 }
 
 #[test]
-fn data_that_was_no_base64_takes_no_more() {
+fn append_to_invalid_base64_is_rejected() {
     for (held, piece) in [("aaaéaa=", "QUJD"), ("aaaé", "a=="), ("A==", "=")] {
         let source = format!(r#"{{"type":"base64","data":"{held}","media_type":"x"}}"#);
         let block = whole_block(&format!(r#"{{"type":"data","id":"d","source":{source}}}"#));
@@ -40,14 +40,14 @@ fn data_that_was_no_base64_takes_no_more() {
 }
 
 #[test]
-fn bad_data_leaves_a_result_that_is_a_string_as_it_is() {
+fn invalid_data_leaves_string_result_unchanged() {
     let block = whole_block(r#"{"type":"tool_result","id":"c","name":"t","output":"text"}"#);
     let delta = r#"{"type":"TOOL_RESULT_DATA_DELTA","reply_id":"r","tool_call_id":"c","block_id":"d","media_type":"x","data":"*"}"#;
     check_ignored(&[START, CALL, &block], delta);
 }
 
 #[test]
-fn data_in_a_result_that_came_whole_goes_on() {
+fn data_in_complete_result_is_continued() {
     let source = r#"{"type":"base64","data":"QUJD","media_type":"x"}"#;
     let output = format!(r#"[{{"type":"data","id":"d","source":{source}}}]"#);
     let block = whole_block(&format!(r#"{{"type":"tool_result","id":"c","name":"t","output":{output}}}"#));
@@ -83,7 +83,7 @@ fn the_deepest_message_survives_a_checkpoint() {
 }
 
 #[test]
-fn a_floor_above_the_last_block_means_the_same_as_one_right_there() {
+fn call_floor_above_last_block_is_clamped() {
     let block = |kind: &str| format!(r#"{{"type":"TEXT_BLOCK_{kind}","reply_id":"r","block_id":"t"}}"#);
     let folded = |floor: usize| {
         let message = r#"{"name":"F","role":"assistant","content":[],"id":"r","created_at":""}"#;

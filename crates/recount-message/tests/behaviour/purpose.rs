@@ -1,4 +1,4 @@
-//! What messages and events are for, and what they promise.
+//! The purpose and the guarantees of messages and events.
 
 use std::cell::RefCell;
 
@@ -8,7 +8,7 @@ use recount_message::{
     ThinkingBlock, ToolCallBlock, ToolResultBlock, ToolResultState, Usage,
 };
 
-/// A reply of two rounds, as its events and as the message that its writer held.
+/// A reply of two rounds: its events, and the message of its writer.
 fn two_rounds() -> (Vec<AgentEvent>, Msg) {
     let mut events = Vec::new();
     let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::repeatable(), "s", "Friday");
@@ -73,7 +73,7 @@ fn replaying_from_any_checkpoint_restores_the_message() {
 }
 
 #[test]
-fn events_that_come_again_after_a_dropped_connection_change_nothing() {
+fn events_repeated_after_reconnect_have_no_effect() {
     let (events, message) = two_rounds();
     let mut fold = Fold::new();
     for (cursor, event) in (1..).zip(&events) {
@@ -94,7 +94,7 @@ fn one_message_holds_every_round_of_a_reply() {
 }
 
 #[test]
-fn an_event_stands_by_itself() {
+fn events_are_self_contained() {
     let (events, message) = two_rounds();
     for event in events {
         let text = event.to_json();
@@ -105,7 +105,7 @@ fn an_event_stands_by_itself() {
 }
 
 #[test]
-fn the_writer_has_what_a_reader_has_after_every_event() {
+fn writer_message_equals_reader_message_after_every_event() {
     let reader = RefCell::new(Fold::new());
     let sink = |event: AgentEvent| assert_eq!(reader.borrow_mut().apply(&event), Outcome::Applied);
     let mut reply = ReplyWriter::start(sink, Stamps::repeatable(), "s", "Friday");

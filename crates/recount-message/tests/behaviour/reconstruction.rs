@@ -1,4 +1,4 @@
-//! From events to messages: what each event does.
+//! The effect of each event on a message.
 
 use pretty_assertions::assert_eq;
 use recount_message::{
@@ -17,7 +17,7 @@ const RESULT_TEXT: &str = r#"TOOL_RESULT_TEXT_DELTA "tool_call_id":"c","delta":"
 const RESULT_END: &str = r#"TOOL_RESULT_END "tool_call_id":"c","state":"success""#;
 const END: &str = r#"REPLY_END "session_id":"s""#;
 
-/// A reply that says something, calls a tool and ends.
+/// A reply with text and a tool call.
 const WHOLE: &[&str] = &[
     TEXT,
     r#"TEXT_BLOCK_DELTA "block_id":"t","delta":"Let me look.""#,
@@ -31,13 +31,13 @@ const WHOLE: &[&str] = &[
     END,
 ];
 
-/// Compares the content that a reply comes to.
+/// Compares the content of a folded reply.
 #[track_caller]
 fn check_content(lines: &[&str], expected: &Value) {
     assert_eq!(&content(&fold(lines)), expected);
 }
 
-/// Compares what the last event did, which must not have changed the message.
+/// Compares the outcome of the last event, which must not change the message.
 #[track_caller]
 fn check_ignored(lines: &[&str], expected: Reason) {
     let (last, before) = lines.split_last().unwrap();
@@ -250,7 +250,7 @@ fn append_event_takes_every_type() {
 }
 
 #[test]
-fn replies_that_interleave_are_told_apart_by_their_ids() {
+fn interleaved_replies_are_separated_by_id() {
     let of = |reply_id: &str, line: &str| {
         let text = event(1, line).to_json().replace(r#""reply_id":"r""#, &format!(r#""reply_id":"{reply_id}""#));
         Event::from_json(&text).unwrap().into_owned()
@@ -270,7 +270,7 @@ fn replies_that_interleave_are_told_apart_by_their_ids() {
 }
 
 #[test]
-fn blocks_and_calls_that_interleave_are_told_apart_by_their_ids() {
+fn interleaved_blocks_and_calls_are_separated_by_id() {
     let message = fold(&[
         r#"TOOL_CALL_START "tool_call_id":"c1","tool_call_name":"one""#,
         r#"TOOL_CALL_START "tool_call_id":"c2","tool_call_name":"two""#,
@@ -290,7 +290,7 @@ fn a_call_and_its_result_share_an_id() {
 }
 
 #[test]
-fn an_event_that_does_not_fit_changes_nothing_and_is_reported() {
+fn invalid_event_is_reported_without_effect() {
     let delta = r#"TEXT_BLOCK_DELTA "block_id":"t","delta":"x""#;
     let text_end = r#"TEXT_BLOCK_END "block_id":"t""#;
     check_ignored(&[delta], Reason::UnknownBlock("t".to_owned()));
@@ -302,7 +302,7 @@ fn an_event_that_does_not_fit_changes_nothing_and_is_reported() {
 }
 
 #[test]
-fn an_event_of_another_reply_changes_nothing_and_is_reported() {
+fn event_of_another_reply_is_reported_without_effect() {
     let mut message = Msg::assistant("Friday", []).with_id("other");
     assert_eq!(message.append_event(&event(1, TEXT)), Outcome::Ignored(Reason::OtherReply("r".to_owned())));
     assert_eq!(message.content(), []);
@@ -317,7 +317,7 @@ fn the_end_of_a_reply_ends_its_blocks() {
 }
 
 #[test]
-fn what_no_field_says_is_carried_to_the_message() {
+fn extensions_are_applied_to_message() {
     let start = concat!(
         r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday","#,
         r#""metadata":{"recount":{"metadata":{"task":1.0},"parent":"r0"}}}"#

@@ -1,4 +1,4 @@
-//! Which blocks a message of a role may hold.
+//! Roles and the blocks that they allow.
 
 use pretty_assertions::assert_eq;
 use recount_message::check::{Checker, Finding, Severity};
@@ -21,7 +21,7 @@ fn one_of_each() -> [ContentBlock; 6] {
     ]
 }
 
-/// Builds a message of each block, and reads one, and compares which are allowed.
+/// Builds and parses a message of each block, and compares which blocks are allowed.
 #[track_caller]
 fn check_allowed(role: Role, allowed: &[&str]) {
     for block in one_of_each() {
@@ -64,7 +64,7 @@ fn a_user_message_refuses_a_tool_call_in_json() {
 }
 
 #[test]
-fn a_builder_names_the_block_that_may_not_be_there() {
+fn builder_error_names_disallowed_block() {
     let error = Msg::builder().role(Role::System).content(one_of_each()).build().unwrap_err();
     assert_eq!((error.role, error.index, error.block.as_str()), (Role::System, 1, "data"));
     assert_eq!(error.to_string(), "`content[1]`: a system message may not hold a data block");
@@ -113,10 +113,10 @@ fn a_tool_message_with_other_blocks_is_read_and_reported() {
 }
 
 #[test]
-fn what_another_side_lets_a_role_hold_is_kept_and_reported() {
+fn disallowed_blocks_of_other_implementations_are_preserved_and_reported() {
     let thinking = Msg::assistant("Alice", ThinkingBlock::new("Let me see.").with_id("t")).into_parts();
     for role in [Role::User, Role::System] {
-        let message = Msg::as_received(MsgParts { role, ..thinking.clone() });
+        let message = Msg::from_parts_lenient(MsgParts { role, ..thinking.clone() });
         let written = json(&message);
         assert_eq!(
             (&written["role"], &written["metadata"]["recount"]["role"]),
@@ -130,7 +130,7 @@ fn what_another_side_lets_a_role_hold_is_kept_and_reported() {
 }
 
 #[test]
-fn a_mark_that_a_role_does_not_need_goes() {
+fn unneeded_role_extension_is_removed() {
     let text = r#"{"name":"Alice","role":"assistant","id":"m","created_at":"2026-01-01T00:00:00Z","content":[],
         "metadata":{"recount":{"role":"user"}}}"#;
     let message = Msg::from_json(text).unwrap();

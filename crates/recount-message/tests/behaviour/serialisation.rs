@@ -42,7 +42,7 @@ fn white_space_and_the_order_of_keys_do_not_matter() {
 }
 
 #[test]
-fn the_type_says_what_a_block_is() {
+fn block_type_is_the_discriminator() {
     for (text, expected) in [
         (r#"{"type":"text","text":"x"}"#, "text"),
         (r#"{"type":"thinking","thinking":"x"}"#, "thinking"),

@@ -62,7 +62,7 @@ fn a_message_without_metadata_has_no_structured_data() {
 }
 
 #[test]
-fn marks_of_the_framework_are_no_structured_data() {
+fn framework_metadata_is_not_structured_data() {
     let unnamed = Msg::builder().text_content("Hello").build().unwrap();
     assert!(!unnamed.metadata().is_empty() && !unnamed.has_structured());
     let stopped = Msg::assistant("Friday", "").with_generate_reason(recount_message::GenerateReason::ModelStop);
@@ -70,7 +70,7 @@ fn marks_of_the_framework_are_no_structured_data() {
 }
 
 #[test]
-fn structured_data_that_does_not_fit_says_where() {
+fn structured_data_error_names_path() {
     let message = Msg::assistant("Planner", "")
         .with_structured_output(Object::parse(r#"{"goal":"tea","steps":["boil",2]}"#).unwrap());
     let error = message.structured::<TaskPlan>().unwrap_err();

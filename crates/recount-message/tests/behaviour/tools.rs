@@ -132,7 +132,7 @@ fn tool_input_keeps_its_text() {
 }
 
 #[test]
-fn a_call_has_one_result_whoever_brings_it() {
+fn call_has_one_result() {
     let call = [
         r#"MODEL_CALL_START "model_name":"m""#,
         r#"TOOL_CALL_START "tool_call_id":"c","tool_call_name":"t""#,

@@ -1,14 +1,14 @@
-//! Comparing what Recount says with what the reference said.
+//! Comparison of results with those of the reference.
 
 use recount_message::Json;
 use serde_json::Value;
 
-/// Stands for a time or an id that the reference made up.
+/// Placeholder for a time or an id that the reference generated.
 fn is_made_up(value: &str) -> bool {
     matches!(value, "<now>" | "<random>")
 }
 
-/// The first place where a value differs from the expected one.
+/// Returns the first difference from the expected value.
 pub(crate) fn difference(ours: &Value, theirs: &Value) -> Option<String> {
     let at = |place: &str, inner: Option<String>| inner.map(|inner| format!("{place}.{inner}"));
     match (ours, theirs) {
@@ -26,8 +26,8 @@ pub(crate) fn difference(ours: &Value, theirs: &Value) -> Option<String> {
     }
 }
 
-/// The same over texts, with the order of keys. Keys that the reference does not know are passed over, and numbers are
-/// compared by their value, because the reference writes them anew.
+/// Compares texts including the order of keys. Keys that the reference does not have are ignored, and numbers are compared by
+/// value, because the reference formats them again.
 pub(crate) fn ordered_difference(ours: &Json, theirs: &Json) -> Option<String> {
     let at = |place: &str, inner: Option<String>| inner.map(|inner| format!("{place}.{inner}"));
     if let (Some(ours), Some(theirs)) = (ours.to_object(), theirs.to_object()) {
@@ -58,7 +58,7 @@ pub(crate) fn ordered_difference(ours: &Json, theirs: &Json) -> Option<String> {
         Some(text) if is_made_up(text) => ours.as_str().is_some(),
         _ => match (number(ours), number(theirs)) {
             (Some(ours), Some(theirs)) => ours.to_bits() == theirs.to_bits(),
-            // A number beyond the range of a double is null to the reference.
+            // The reference converts numbers beyond the range of a double to null.
             (Some(ours), None) if ours.is_infinite() => theirs.is_null(),
             _ => ours == theirs,
         },

@@ -1,23 +1,23 @@
-//! Where Recount means to differ from the reference.
+//! Intended differences from the reference.
 
-/// A set of cases that differ, and why.
+/// A set of cases that differ, and the reason.
 #[derive(Debug)]
 pub(crate) struct Deviation {
     /// The heading in `conformance/DEVIATIONS.md`.
     pub(crate) heading: &'static str,
     /// The file of vectors.
     pub(crate) file: &'static str,
-    /// The cases, where `*` stands for anything.
+    /// The cases. `*` matches any text.
     pub(crate) cases: &'static str,
 }
 
 impl Deviation {
-    /// Whether a case is listed here.
+    /// Returns whether a case is listed.
     pub(crate) fn covers(&self, case: &str) -> bool {
         matches(self.cases, case)
     }
 
-    /// Whether the case is listed by its own name.
+    /// Returns whether a case is listed by its exact name.
     pub(crate) fn is_exact(&self, case: &str) -> bool {
         self.cases == case
     }

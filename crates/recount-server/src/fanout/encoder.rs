@@ -240,13 +240,13 @@ impl Encoder {
             return false;
         }
         match &event.kind {
-            EventKind::ReplyStart(start) if event.carried("parent").is_some() => {
+            EventKind::ReplyStart(start) if event.extension("parent").is_some() => {
                 self.nested.insert(start.reply_id.to_string());
                 true
             }
             _ if self.nested.is_empty() => false,
             EventKind::ReplyEnd(end) => self.nested.remove(&*end.reply_id),
-            EventKind::Custom(custom) if custom.own_name() != Some(CustomName::Message) => {
+            EventKind::Custom(custom) if custom.recount_name() != Some(CustomName::Message) => {
                 let reply_id = custom.value.get("reply_id").and_then(Json::as_str).map(str::to_owned);
                 reply_id.is_some_and(|id| self.nested.contains(&id))
                     || custom.reply_id.as_deref().is_some_and(|id| self.nested.contains(id))

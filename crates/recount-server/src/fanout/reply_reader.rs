@@ -135,7 +135,7 @@ impl ReplyReader {
         let event = std::str::from_utf8(&entry.event).ok().and_then(|text| Event::from_json(text).ok());
         let Some(event) = event else { return };
         if let (None, EventKind::ReplyStart(start)) = (&self.id, &event.kind)
-            && (self.all || event.carried("parent").is_none())
+            && (self.all || event.extension("parent").is_none())
         {
             self.id = Some(start.reply_id.to_string());
         }
@@ -157,7 +157,7 @@ impl ReplyReader {
 /// Whether an event belongs to a reply or to no reply.
 fn is_relevant(event: &Event<'_>, id: &str) -> bool {
     match &event.kind {
-        EventKind::Custom(custom) => match custom.own_name() {
+        EventKind::Custom(custom) => match custom.recount_name() {
             Some(CustomName::Message) => false,
             Some(CustomName::Block | CustomName::Call) => custom_reply_id(event).as_deref() == Some(id),
             _ => custom.reply_id.as_deref().is_none_or(|reply_id| reply_id == id),

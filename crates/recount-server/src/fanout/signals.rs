@@ -42,5 +42,5 @@ impl SignalFilter {
 
 /// Whether a CUSTOM event is a part of a message and not a signal.
 pub(super) fn is_message_part(event: &CustomEvent<'_>) -> bool {
-    matches!(event.own_name(), Some(CustomName::Message | CustomName::Block | CustomName::Call))
+    matches!(event.recount_name(), Some(CustomName::Message | CustomName::Block | CustomName::Call))
 }

@@ -106,7 +106,7 @@ impl LinkedStream {
 
     /// Links the media of a complete message or block in a CUSTOM event. Returns `None` for any other.
     fn signal<'e>(&mut self, kind: &CustomEvent<'e>) -> Option<CustomEvent<'e>> {
-        let value = match kind.own_name()? {
+        let value = match kind.recount_name()? {
             CustomName::Message => {
                 let message = self.linker.complete(&kind.value.to_json());
                 CustomEvent::message(&Msg::from_json(&message).ok()?).value

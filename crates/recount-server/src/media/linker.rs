@@ -50,7 +50,7 @@ impl Linker {
     fn message(&mut self, message: Msg, block: impl Fn(&mut Self, &mut ContentBlock)) -> Msg {
         let mut parts = message.into_parts();
         parts.content.iter_mut().for_each(|content| block(self, content));
-        Msg::as_received(parts)
+        Msg::from_parts_lenient(parts)
     }
 
     /// Links the media of an open reply.

@@ -26,7 +26,7 @@ impl Media {
     /// The values of the parameter `media`.
     pub(crate) const WORDS: &[&str] = &["inline", "url"];
 
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
+    pub(crate) fn from_name(word: &str) -> Option<Self> {
         match word {
             "inline" => Some(Self::Inline),
             "url" => Some(Self::Url),

@@ -184,7 +184,7 @@ fn reply(random: &mut Random, parent: Option<&str>) -> Vec<AgentEvent> {
     }
     reply.end(ReplyEnd::completed());
     if let Some(parent) = parent {
-        events[0] = events[0].clone().carrying("parent", parent);
+        events[0] = events[0].clone().with_extension("parent", parent);
     }
     events
 }

@@ -140,7 +140,7 @@ async fn sub_agent_replies_are_excluded_by_default() {
     let outer = reply(&["outer"]);
     let id = outer[0].reply_id().unwrap().to_owned();
     let mut inner = reply(&["inner"]);
-    inner[0] = inner[0].clone().carrying("parent", id.as_str());
+    inner[0] = inner[0].clone().with_extension("parent", id.as_str());
     let mut events = outer[..3].to_vec();
     events.extend(inner.iter().cloned());
     events.extend(outer[3..].iter().cloned());

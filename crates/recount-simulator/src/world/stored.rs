@@ -94,7 +94,7 @@ impl End {
 }
 
 pub(super) fn is_taken_over(event: &AgentEvent) -> bool {
-    event.kind.own_name() == Some(CustomName::TakenOver)
+    event.kind.recount_name() == Some(CustomName::TakenOver)
 }
 
 pub(super) fn rows(view: &dyn View, key: &SessionKey) -> Result<Vec<recount_log::storage::EntryRow>, Broken> {

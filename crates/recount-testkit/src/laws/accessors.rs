@@ -49,7 +49,7 @@ fn built_text(message: &Msg) -> String {
 ///
 /// When two answers do not fit together.
 pub fn event_accessors(event: &Event<'_>) -> Verdict {
-    ensure_same!(event.event_type(), EventType::from_word(event.type_name()), "the type {:?}", event.type_name());
-    let _ = (event.created(), event.carried("extra"), event.kind.own_name());
+    ensure_same!(event.event_type(), EventType::from_name(event.type_name()), "the type {:?}", event.type_name());
+    let _ = (event.created(), event.extension("extra"), event.kind.recount_name());
     Ok(())
 }

@@ -15,7 +15,7 @@ pub fn legal_streams_check(events: &[Event<'_>]) -> Verdict {
     for (index, event) in events.iter().enumerate() {
         let errors = errors(checker.event(event));
         // A whole message may be anything.
-        if event.kind.own_name() != Some(CustomName::Message) {
+        if event.kind.recount_name() != Some(CustomName::Message) {
             ensure!(errors.is_empty(), "event {index}: {errors:?}: {}", event.to_json());
         }
     }
@@ -34,7 +34,7 @@ pub fn checked(events: &[Event<'_>]) -> Verdict {
         let errors = errors(checker.event(event));
         let is_bad = match &outcome {
             Outcome::Ignored(reason) => !matches!(reason, Reason::UnknownType(_)),
-            Outcome::Partly(_) => true,
+            Outcome::Partial(_) => true,
             _ => false,
         };
         ensure!(!is_bad || !errors.is_empty(), "the checker takes event {index}, {outcome:?}: {}", event.to_json());

@@ -28,7 +28,7 @@ pub(super) fn is_the_case(reason: &Reason, event: &Event<'_>, before: &Fold) -> 
             matches!(event.kind, EventKind::DataBlockDelta(_) | EventKind::ToolResultDataDelta(_))
         }
         Reason::UnknownType(name) => event.event_type().is_none() && event.type_name() == name,
-        Reason::BadValue(_) => event.kind.own_name().is_some(),
+        Reason::BadValue(_) => event.kind.recount_name().is_some(),
         // A stream takes every event to the reply that it is for, and what is new here is not looked into.
         _ => false,
     }
@@ -44,7 +44,7 @@ fn is_at_url(block: &ContentBlock) -> bool {
 }
 
 fn reply_id(event: &Event<'_>) -> Option<String> {
-    match (&event.kind, event.kind.own_name()) {
+    match (&event.kind, event.kind.recount_name()) {
         (EventKind::Custom(custom), Some(CustomName::Block | CustomName::Call)) => {
             custom.value.get("reply_id")?.as_str().map(str::to_owned)
         }

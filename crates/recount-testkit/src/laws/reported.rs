@@ -69,7 +69,7 @@ fn check(event: &Event<'_>, outcome: &Outcome, is_unchanged: bool, index: usize)
                 event.to_json()
             );
         }
-        Outcome::Partly(skipped) => {
+        Outcome::Partial(skipped) => {
             ensure!(!skipped.is_empty(), "event {index} is partly applied, with nothing left out");
         }
         other => ensure!(false, "event {index} has an outcome that no law knows: {other:?}"),
@@ -148,7 +148,7 @@ fn one_by_one(mut fold: Fold, singles: &[Event<'_>]) -> (Outcome, Fold) {
     let outcome = match skipped.first() {
         None => Outcome::Applied,
         Some(first) if skipped.len() == singles.len() => Outcome::Ignored(first.reason.clone()),
-        Some(_) => Outcome::Partly(skipped),
+        Some(_) => Outcome::Partial(skipped),
     };
     (outcome, fold)
 }

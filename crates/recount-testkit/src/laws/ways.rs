@@ -39,7 +39,7 @@ pub fn ways_agree(events: &[Event<'_>]) -> Verdict {
 /// The reply that an event is for. Recount's own CUSTOM events name it in their value.
 fn reply_of(event: &Event<'_>) -> Option<String> {
     let EventKind::Custom(custom) = &event.kind else { return event.reply_id().map(str::to_owned) };
-    match custom.own_name() {
+    match custom.recount_name() {
         Some(CustomName::Block | CustomName::Call) => custom.value.get("reply_id")?.as_str().map(str::to_owned),
         _ => None,
     }

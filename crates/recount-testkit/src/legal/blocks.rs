@@ -117,7 +117,7 @@ pub(super) fn with_extra(desk: &mut Desk, draft: Draft) -> Draft {
     for (key, value) in free::unknown_fields(&mut desk.random).iter() {
         extra.insert(key, value.clone());
     }
-    draft.carrying("extra", extra)
+    draft.with_extension("extra", extra)
 }
 
 /// The same events, now and then without the last one: the end of the reply closes what is open.

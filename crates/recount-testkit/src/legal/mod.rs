@@ -83,6 +83,7 @@ pub(crate) fn foreign(desk: &mut Desk) -> CustomEvent<'static> {
 
 /// Whether an event is for the session only.
 pub(crate) fn is_for_session(event: &Event<'_>) -> bool {
-    let is_folded = matches!(event.kind.own_name(), Some(CustomName::Message | CustomName::Block | CustomName::Call));
+    let is_folded =
+        matches!(event.kind.recount_name(), Some(CustomName::Message | CustomName::Block | CustomName::Call));
     matches!(event.kind, EventKind::Custom(_)) && !is_folded
 }

@@ -90,10 +90,10 @@ impl Reply {
         let mut draft = desk
             .draft(ReplyStartEvent::new(self.session_id.clone(), self.id.clone(), self.name.clone()).with_role(role));
         if desk.beyond_python(30) {
-            draft = draft.carrying("metadata", free::object(&mut desk.random));
+            draft = draft.with_extension("metadata", free::object(&mut desk.random));
         }
         if number > 0 && desk.beyond_python(50) {
-            draft = draft.carrying("parent", "r0");
+            draft = draft.with_extension("parent", "r0");
         }
         draft
     }
@@ -127,7 +127,7 @@ impl Reply {
             .with_cache_creation_input_tokens(tokens())
             .with_finished_reason(desk.random.pick(ModelFinishedReason::ALL));
         let draft = desk.draft(kind);
-        if is_unknown { draft.carrying("usage", "unknown") } else { draft }
+        if is_unknown { draft.with_extension("usage", "unknown") } else { draft }
     }
 
     /// What happens beside the tools: hints, whole blocks, signals.
@@ -166,10 +166,10 @@ impl Reply {
         kind.error = error;
         let mut end = desk.draft(kind);
         if desk.beyond_python(30) {
-            end = end.carrying("structured_output", free::object(&mut desk.random));
+            end = end.with_extension("structured_output", free::object(&mut desk.random));
         }
         if desk.beyond_python(30) {
-            end = end.carrying("metadata", free::object(&mut desk.random));
+            end = end.with_extension("metadata", free::object(&mut desk.random));
         }
         drafts.push(end);
         drafts

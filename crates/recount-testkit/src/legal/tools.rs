@@ -200,7 +200,7 @@ impl Reply {
 fn named(desk: &mut Desk, delta: ToolResultDataDeltaEvent<'static>) -> Draft {
     let draft = desk.draft(delta);
     let draft = with_extra(desk, draft);
-    if desk.beyond_python(20) { draft.carrying("name", words::text(&mut desk.random)) } else { draft }
+    if desk.beyond_python(20) { draft.with_extension("name", words::text(&mut desk.random)) } else { draft }
 }
 
 fn answer(desk: &mut Desk, call: &Call) -> ConfirmResult {

@@ -159,8 +159,8 @@ fn ids(first: &'static str, byte: u8) -> impl Iterator<Item = &'static str> {
 /// The event with each of the things that native fields cannot say.
 fn carrying(event: AgentEvent, byte: u8) -> AgentEvent {
     let extra = Object::from([("signature", "s"), ("id", "smuggled"), ("type", "smuggled"), ("state", "smuggled")]);
-    let event = event.carrying("extra", extra).carrying("name", "chart.png").carrying("parent", "r9");
+    let event = event.with_extension("extra", extra).with_extension("name", "chart.png").with_extension("parent", "r9");
     let object = Object::from([("a", byte)]);
-    let event = event.carrying("metadata", object.clone()).carrying("structured_output", object);
-    if byte & 1 == 0 { event.carrying("usage", "unknown") } else { event }
+    let event = event.with_extension("metadata", object.clone()).with_extension("structured_output", object);
+    if byte & 1 == 0 { event.with_extension("usage", "unknown") } else { event }
 }

@@ -41,7 +41,7 @@ impl Printer {
             EventKind::Custom(signal) => {
                 let said =
                     |key: &str| signal.value.get(key).and_then(Json::as_str).map(str::to_owned).unwrap_or_default();
-                match signal.own_name() {
+                match signal.recount_name() {
                     Some(CustomName::Retry) => warn(&format!("{}: {}, trying again", said("model"), said("class"))),
                     Some(CustomName::Fallback) => warn(&format!("{} failed, asking {}", said("from"), said("to"))),
                     _ => {}

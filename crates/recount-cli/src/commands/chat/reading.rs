@@ -168,12 +168,12 @@ impl Reading {
         match &event.kind {
             EventKind::RequireUserConfirm(asked) => {
                 let reply_id = event.reply_id().unwrap_or_default();
-                if let Some(reason) = event.carried("reason").and_then(|reason| reason.as_str().map(str::to_owned)) {
+                if let Some(reason) = event.extension("reason").and_then(|reason| reason.as_str().map(str::to_owned)) {
                     let key = |call: &ToolCallBlock| (reply_id.to_owned(), call.id.clone());
                     self.reasons.extend(asked.tool_calls.iter().map(|call| (key(call), reason.clone())));
                 }
             }
-            EventKind::Custom(signal) if signal.own_name() == Some(CustomName::Waiting) => {
+            EventKind::Custom(signal) if signal.recount_name() == Some(CustomName::Waiting) => {
                 let said = |key: &str| signal.value.get(key).and_then(Json::as_str).map(str::to_owned);
                 let Some(reply_id) = said("reply_id") else { return };
                 match said("expires_at").and_then(|time| parse_time(&time)) {
@@ -200,7 +200,7 @@ impl Reading {
                     self.answered.remove(&key(&call.id));
                 }
             }
-            EventKind::Custom(signal) if signal.own_name() == Some(CustomName::Waiting) => {
+            EventKind::Custom(signal) if signal.recount_name() == Some(CustomName::Waiting) => {
                 self.resting.extend(signal.value.get("reply_id").and_then(Json::as_str).map(str::to_owned));
             }
             EventKind::UserConfirmResult(answer) => {

@@ -143,7 +143,7 @@ fn plain(event: &Event<'_>, fold: &Fold, at_line_start: &mut bool, is_terminal: 
         }
         EventKind::Custom(signal) => {
             let said = |key: &str| signal.value.get(key).and_then(Json::as_str).map(str::to_owned).unwrap_or_default();
-            match signal.own_name() {
+            match signal.recount_name() {
                 Some(CustomName::Retry) => tell(&format!("{}: {}, trying again", said("model"), said("class"))),
                 Some(CustomName::Fallback) => tell(&format!("{} failed, asking {}", said("from"), said("to"))),
                 _ => {}

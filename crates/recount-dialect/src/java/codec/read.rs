@@ -45,7 +45,7 @@ pub(in crate::java) fn read_block(raw: Raw<'_>, context: BlockContext<'_>) -> Re
         }
         "data" => read_data(fields, context)?.into(),
         "image" | "audio" | "video" => {
-            let legacy = LegacyMedia::from_word(&kind);
+            let legacy = LegacyMedia::from_name(&kind);
             let block = read_data(fields, context)?;
             match legacy {
                 Some(legacy) => block.into_legacy(legacy).into(),
@@ -159,7 +159,7 @@ pub(in crate::java) fn read_tool_call(
     };
     let content = fields.text("content")?;
     let metadata = fields.object("metadata")?.unwrap_or_default();
-    let state = read_state(&mut fields, context.version, ToolCallState::from_word)?.unwrap_or(ToolCallState::Pending);
+    let state = read_state(&mut fields, context.version, ToolCallState::from_name)?.unwrap_or(ToolCallState::Pending);
     let created_at = fields.text("created_at")?.map_or_else(|| context.time.to_owned(), String::from);
     let finished_at = fields.text("finished_at")?.map(String::from);
     // Java has no such field, so any value is allowed.
@@ -197,7 +197,7 @@ pub(in crate::java) fn read_tool_result(
         None => Vec::new(),
     };
     let metadata = fields.object("metadata")?.unwrap_or_default();
-    let state = read_state(&mut fields, context.version, ToolResultState::from_word)?;
+    let state = read_state(&mut fields, context.version, ToolResultState::from_name)?;
     let finished_at = fields.text("finished_at")?.map(String::from);
     let state = state.unwrap_or_else(|| default_result_state(&output, &metadata, context.version));
     let mut block = ToolResultBlock::stamped(id, time, name.as_deref().unwrap_or_default(), output, state);
@@ -221,11 +221,11 @@ fn read_output(raw: Raw<'_>, single: bool, context: BlockContext<'_>) -> Result<
 fn read_state<T>(
     fields: &mut JavaFields<'_>,
     version: Version,
-    from_word: fn(&str) -> Option<T>,
+    from_name: fn(&str) -> Option<T>,
 ) -> Result<Option<T>, DecodeError> {
     match version {
-        Version::One => Ok(fields.word("state", from_word).ok().flatten()),
-        Version::Two => fields.word("state", from_word),
+        Version::One => Ok(fields.word("state", from_name).ok().flatten()),
+        Version::Two => fields.word("state", from_name),
     }
 }
 
@@ -262,7 +262,7 @@ pub(in crate::java) fn read_rule(raw: Raw<'_>) -> Result<PermissionRule, DecodeE
     let mut require = |name| fields.text(name)?.map(String::from).ok_or_else(|| DecodeError::missing(name));
     let (tool_name, source) = (require("tool_name")?, require("source")?);
     let rule_content = fields.text("rule_content")?.map(String::from);
-    let behavior = fields.word("behavior", recount_message::PermissionBehavior::from_word)?;
+    let behavior = fields.word("behavior", recount_message::PermissionBehavior::from_name)?;
     let behavior = behavior.ok_or_else(|| DecodeError::missing("behavior"))?;
     let mut rule = PermissionRule::new(tool_name, rule_content.as_deref(), behavior).with_source(source);
     rule.extra = fields.rest()?;

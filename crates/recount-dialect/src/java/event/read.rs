@@ -170,7 +170,7 @@ impl<'a> EventReader<'_, 'a> {
             "TOOL_RESULT_DATA_DELTA" => self.tool_result_data()?,
             "TOOL_RESULT_END" => {
                 let (reply_id, tool_call_id) = (self.text("replyId")?, self.tool_call_id_and_name()?);
-                let state = self.fields.word("state", ToolResultState::from_word)?;
+                let state = self.fields.word("state", ToolResultState::from_name)?;
                 self.is_complete &= state.is_some();
                 ToolResultEndEvent::new(reply_id, tool_call_id, state.unwrap_or(ToolResultState::Success)).into()
             }

@@ -71,7 +71,8 @@ fn write_fields(event: &Event<'_>, java_type: Option<&str>, tool_name: Option<&s
         EventKind::ModelCallStart(event) => object.text("replyId", &event.reply_id),
         EventKind::ModelCallEnd(call) => {
             object.text("replyId", &call.reply_id);
-            if event.carried("usage").and_then(|usage| usage.as_str().map(str::to_owned)).as_deref() != Some("unknown")
+            if event.extension("usage").and_then(|usage| usage.as_str().map(str::to_owned)).as_deref()
+                != Some("unknown")
             {
                 let mut counted = Usage::new(call.input_tokens, call.output_tokens);
                 counted.cache_input_tokens = call.cache_input_tokens;
@@ -208,7 +209,7 @@ fn write_data(event: &Event<'_>, delta: &ToolResultDataDeltaEvent<'_>, out: &mut
     }
     source.end();
     object.text("id", delta.block_id.as_deref().unwrap_or_default());
-    object.text_if_any("name", event.carried("name").and_then(|name| name.as_str().map(str::to_owned)).as_deref());
+    object.text_if_any("name", event.extension("name").and_then(|name| name.as_str().map(str::to_owned)).as_deref());
     object.end();
 }
 

@@ -66,9 +66,9 @@ impl Call {
             .unwrap_or_else(|| out.synthetic(ToolCallEndEvent::new(owned(reply_id), owned(&self.id))));
         let mut event = output::for_call(event, reply_id, &self.id, &self.name);
         if self.id != self.java_id && !self.java_id.is_empty() {
-            let mut extra = event.carried("extra").and_then(|extra| extra.to_object()).unwrap_or_default();
+            let mut extra = event.extension("extra").and_then(|extra| extra.to_object()).unwrap_or_default();
             extra.insert(PROVIDER_ID, self.java_id.as_str());
-            event = event.carrying("extra", extra);
+            event = event.with_extension("extra", extra);
         }
         out.forward(event);
         self.is_ended = true;

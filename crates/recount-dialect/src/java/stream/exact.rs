@@ -21,7 +21,7 @@ pub(super) struct ExactReply {
 /// Returns the reply that an event belongs to.
 pub(super) fn reply_id_of(event: &AgentEvent) -> Option<String> {
     match &event.kind {
-        EventKind::Custom(custom) if matches!(custom.own_name(), Some(CustomName::Block | CustomName::Call)) => {
+        EventKind::Custom(custom) if matches!(custom.recount_name(), Some(CustomName::Block | CustomName::Call)) => {
             custom.value.get("reply_id").and_then(Json::as_str).map(str::to_owned)
         }
         _ => event.reply_id().map(str::to_owned),
@@ -39,7 +39,7 @@ impl ExactReply {
             EventKind::ToolCallStart(start) => {
                 self.calls.push((start.tool_call_id.to_string(), start.tool_call_name.to_string()));
             }
-            EventKind::Custom(custom) if custom.own_name() == Some(CustomName::Block) => {
+            EventKind::Custom(custom) if custom.recount_name() == Some(CustomName::Block) => {
                 if let Some(block) = custom.value.get("block").and_then(Json::to_object)
                     && text_field(&block, "type") == "tool_call"
                 {

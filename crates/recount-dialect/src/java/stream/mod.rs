@@ -207,7 +207,7 @@ impl JavaStream {
         let above = self.agents.iter().filter(|agent| agent.is_ancestor_of(source));
         let nearest = above.filter_map(|agent| Some((&agent.source, agent.reply.as_ref()?)));
         match nearest.max_by_key(|(source, _)| source.len()) {
-            Some((_, parent)) => event.carrying("parent", parent.id.as_str()),
+            Some((_, parent)) => event.with_extension("parent", parent.id.as_str()),
             None => event,
         }
     }

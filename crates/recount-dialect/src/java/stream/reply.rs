@@ -124,7 +124,7 @@ impl Reply {
         self.end_streamed_arguments(out);
         self.is_calling_model = false;
         self.is_usage_known =
-            event.carried("usage").and_then(|usage| usage.as_str().map(str::to_owned)).as_deref() != Some("unknown");
+            event.extension("usage").and_then(|usage| usage.as_str().map(str::to_owned)).as_deref() != Some("unknown");
         out.forward(output::for_reply(event, &self.id));
     }
 
@@ -165,7 +165,7 @@ impl Reply {
         .with_finished_reason(finished_reason);
         let event = out.insert(end);
         if usage.is_none() {
-            *event = event.clone().carrying("usage", "unknown");
+            *event = event.clone().with_extension("usage", "unknown");
         }
     }
 
@@ -183,10 +183,10 @@ impl Reply {
         let mut event = output::for_reply(event, &self.id);
         event.kind = self.reply_end(reason, None).into();
         if let Some(output) = self.structured_output {
-            event = event.carrying("structured_output", output);
+            event = event.with_extension("structured_output", output);
         }
         if !self.metadata.is_empty() {
-            event = event.carrying("metadata", self.metadata);
+            event = event.with_extension("metadata", self.metadata);
         }
         out.forward(event);
     }

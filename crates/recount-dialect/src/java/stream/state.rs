@@ -120,7 +120,7 @@ fn read_reply(reply: &Object) -> Result<Reply, DecodeError> {
         is_usage_known: document.flag("usage_told")?,
         has_exceeded: document.flag("exceeded")?,
         is_interrupted: document.flag("interrupted")?,
-        reason: document.optional("reason", |json| read_word(json, FinishedReason::from_word))?,
+        reason: document.optional("reason", |json| read_word(json, FinishedReason::from_name))?,
         structured_output: document.optional("structured_output", read_object)?,
         metadata: document.free("metadata")?,
         text: match text.as_slice() {

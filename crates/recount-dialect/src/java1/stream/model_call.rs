@@ -243,7 +243,7 @@ impl Reply {
         )
         .with_cache_input_tokens(counted.map_or(0, |usage| usage.cache_input_tokens));
         let event = out.event(end);
-        out.push(if counted.is_some() { event } else { event.carrying("usage", "unknown") });
+        out.push(if counted.is_some() { event } else { event.with_extension("usage", "unknown") });
         self.model_call = None;
         detected.into_iter().last()
     }
@@ -328,7 +328,7 @@ impl Reply {
         }
         self.end_open_calls(out);
         let end = ModelCallEndEvent::new(self.reply_id(), 0, 0).with_finished_reason(ModelFinishedReason::Interrupted);
-        let event = out.event(end).carrying("usage", "unknown");
+        let event = out.event(end).with_extension("usage", "unknown");
         out.push(event);
         self.model_call = None;
     }

@@ -35,7 +35,7 @@ impl Output {
     /// Emits an event with the unknown fields of its block.
     pub(super) fn emit_with_extra(&mut self, kind: impl Into<EventKind<'static>>, extra: &Object) {
         let event = self.event(kind);
-        self.push(if extra.is_empty() { event } else { event.carrying("extra", extra.clone()) });
+        self.push(if extra.is_empty() { event } else { event.with_extension("extra", extra.clone()) });
     }
 
     /// Emits an event under a new id.

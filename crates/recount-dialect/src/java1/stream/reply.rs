@@ -203,12 +203,12 @@ impl Reply {
         };
         let mut end = self.end(message.finished_reason().unwrap_or(by_course), None, out);
         if let Some(output) = message.structured_output() {
-            end = end.carrying("structured_output", output.clone());
+            end = end.with_extension("structured_output", output.clone());
         }
         let mut metadata = message.metadata().clone();
         metadata.remove(preserved::KEY);
         if !metadata.is_empty() {
-            end = end.carrying("metadata", metadata);
+            end = end.with_extension("metadata", metadata);
         }
         Some(end)
     }

@@ -66,7 +66,7 @@ fn state_change<'f>(before: &'f Fold, custom: &CustomEvent<'_>) -> Option<(Reply
     let text = |name: &str| custom.value.get(name).and_then(Json::as_str).map(str::to_owned);
     let view = ReplyView::of(before.open_reply(&text("reply_id")?)?);
     let index = view.latest(BlockKind::ToolCall, &text("tool_call_id")?)?;
-    Some((view, index, ToolCallState::from_word(&text("state")?)?))
+    Some((view, index, ToolCallState::from_name(&text("state")?)?))
 }
 
 /// Writes the TypeScript-only event that changes the state of a call, if the package has one. A call can be allowed only

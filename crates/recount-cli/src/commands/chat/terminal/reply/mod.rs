@@ -121,7 +121,7 @@ impl ReplyView {
             EventKind::ThinkingBlockDelta(text) => self.thinking(&text.delta),
             EventKind::TextBlockEnd(_) | EventKind::ThinkingBlockEnd(_) => {
                 self.end_prose();
-                let extra = event.carried("extra").and_then(|extra| extra.to_object());
+                let extra = event.extension("extra").and_then(|extra| extra.to_object());
                 self.tell_cut(extra.as_ref());
             }
             EventKind::DataBlockStart(data) => {
@@ -152,7 +152,7 @@ impl ReplyView {
                 block.source = hint.source.as_deref().map(str::to_owned);
                 self.hint(&block);
             }
-            EventKind::Custom(signal) => self.signal(signal.own_name(), &signal.value),
+            EventKind::Custom(signal) => self.signal(signal.recount_name(), &signal.value),
             EventKind::ReplyEnd(end) => {
                 self.end_all();
                 self.ending(

@@ -38,12 +38,12 @@ impl ReplyView {
     /// Takes an event of an agent that works for this one. Tells whether it was one.
     pub(super) fn nested_event(&mut self, event: &Event<'_>) -> bool {
         if let EventKind::ReplyStart(start) = &event.kind
-            && let Some(parent) = event.carried("parent").and_then(|parent| parent.as_str().map(str::to_owned))
+            && let Some(parent) = event.extension("parent").and_then(|parent| parent.as_str().map(str::to_owned))
         {
             match self.nested.iter().position(|nested| nested.has(&parent)) {
                 Some(at) => self.in_nested(at, |view| view.event(event)),
                 None => {
-                    let metadata = event.carried("metadata").and_then(|metadata| metadata.to_object());
+                    let metadata = event.extension("metadata").and_then(|metadata| metadata.to_object());
                     let call_id = metadata
                         .and_then(|metadata| metadata.get("tool_call_id").and_then(Json::as_str).map(str::to_owned));
                     self.begin_nested(&start.reply_id, &start.name, call_id.unwrap_or_default());
