@@ -18,13 +18,13 @@ const UNKNOWN_MEDIA: &str = "application/octet-stream";
 /// ```
 /// use recount_message::{DataBlock, Source};
 ///
-/// let context = |block: &DataBlock| match &block.source {
+/// let location = |block: &DataBlock| match &block.source {
 ///     Source::Base64(source) => format!("{} characters of base64", source.data.len()),
 ///     Source::Url(source) => source.url().to_owned(),
 ///     _ => "elsewhere".to_owned(),
 /// };
-/// assert_eq!(context(&DataBlock::from_bytes(b"GIF89a")), "8 characters of base64");
-/// assert_eq!(context(&DataBlock::from_url("https://example.com/a.gif")?), "https://example.com/a.gif");
+/// assert_eq!(location(&DataBlock::from_bytes(b"GIF89a")), "8 characters of base64");
+/// assert_eq!(location(&DataBlock::from_url("https://example.com/a.gif")?), "https://example.com/a.gif");
 /// # Ok::<(), recount_message::SourceError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

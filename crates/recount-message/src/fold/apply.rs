@@ -435,8 +435,8 @@ fn append_data(block: &mut DataBlock, data: &str) -> Result<(), Reason> {
 /// Adds the extra fields in an extension of an event to a block, except for declared fields.
 #[inline]
 fn add_extra(extra: &mut Object, event: &Event<'_>, is_declared: fn(&str) -> bool) {
-    let Some(carried) = event.extension_object("extra") else { return };
-    for (key, value) in extensions.iter().filter(|(key, _)| !is_declared(key)) {
+    let Some(fields) = event.extension_object("extra") else { return };
+    for (key, value) in fields.iter().filter(|(key, _)| !is_declared(key)) {
         extra.insert(key, value.clone());
     }
 }

@@ -300,12 +300,12 @@ fn without_repeats<'a>(fields: &Slots<'a>, first_counts: &[&str]) -> Slots<'a> {
         // A key with a lone surrogate cannot be decoded; decoding it later returns the error.
         let name = key.to_str().unwrap_or(Cow::Borrowed(key.text));
         match places.entry(name) {
-            Entry::Vacant(context) => {
-                context.insert(kept.len());
+            Entry::Vacant(entry) => {
+                entry.insert(kept.len());
                 kept.push(Some((*key, *value)));
             }
-            Entry::Occupied(context) => {
-                if let Some(Some((_, earlier))) = kept.get_mut(*context.get())
+            Entry::Occupied(entry) => {
+                if let Some(Some((_, earlier))) = kept.get_mut(*entry.get())
                     && !first_counts.iter().any(|name| is_key(*key, name))
                 {
                     *earlier = *value;

@@ -150,7 +150,7 @@ impl Msg {
     /// ```
     pub fn generate_reason(&self) -> GenerateReason {
         let stated = self.metadata.get(GENERATE_REASON).and_then(Json::as_str);
-        if let Some(reason) = stated.and_then(|word| GenerateReason::from_name(word)) {
+        if let Some(reason) = stated.and_then(GenerateReason::from_name) {
             return reason;
         }
         match self.finished_reason {
