@@ -1,4 +1,4 @@
-// Made from the Rust declarations. To make it anew:
+// Generated from the Rust declarations. To regenerate:
 // UPDATE_DOCS=1 cargo test -p recount-message --test typescript
 
 /** Plain text. */
@@ -8,90 +8,90 @@ export interface TextBlock {
   text: string;
   /** Id of the block. */
   id: string;
-  /** When the block began. */
+  /** The time at which the block started. */
   created_at: string;
-  /** When the block was complete. */
+  /** The time at which the block was complete; `None` while it is open. */
   finished_at: string | null;
 }
 
-/** The model's reasoning. */
+/** Reasoning of the model. */
 export interface ThinkingBlock {
   type: "thinking";
   /** The reasoning. */
   thinking: string;
   /** Id of the block. */
   id: string;
-  /** When the block began. */
+  /** The time at which the block started. */
   created_at: string;
-  /** When the block was complete. */
+  /** The time at which the block was complete; `None` while it is open. */
   finished_at: string | null;
 }
 
-/** Something said to the model in the middle of its reply: a schedule that fired, another agent's message, the outcome of a background tool. */
+/** Input to the model during its reply: a scheduled reminder, a message of another agent, the outcome of a background tool. */
 export interface HintBlock {
   type: "hint";
-  /** What is said: a string, or blocks of text and data. */
+  /** Content of the hint: a string, or blocks of text and data. */
   hint: string | (TextBlock | DataBlock)[];
   /** Id of the block. */
   id: string;
-  /** Who says it; may be a small JSON object with `label` and `sublabel`. */
+  /** Sender of the hint: a name, or a JSON object with `label` and `sublabel`. */
   source: string | null;
-  /** When the block began. */
+  /** The time at which the block started. */
   created_at: string;
-  /** When the block was complete. */
+  /** The time at which the block was complete. */
   finished_at: string | null;
 }
 
-/** A tool that the model wants to be called. */
+/** A tool call of the model. */
 export interface ToolCallBlock {
   type: "tool_call";
   /** Id of the call. */
   id: string;
-  /** The tool. */
+  /** Name of the tool. */
   name: string;
-  /** The arguments: JSON text, as the model wrote it. */
+  /** The arguments: JSON text as written by the model. */
   input: string;
-  /** Where the call stands. */
+  /** State of the call. */
   state: "pending" | "asking" | "allowed" | "submitted" | "finished";
-  /** Rules that the user may accept along with the call. */
+  /** Permission rules that the user may accept together with the call. */
   suggested_rules: PermissionRule[];
-  /** When the block began. */
+  /** The time at which the block started. */
   created_at: string;
-  /** When the block was complete. */
+  /** The time at which the block was complete; `None` while it is open. */
   finished_at: string | null;
 }
 
-/** What a tool answered. */
+/** The result of a tool call. */
 export interface ToolResultBlock {
   type: "tool_result";
-  /** Id of the call that this answers. */
+  /** Id of the tool call. */
   id: string;
-  /** The tool. */
+  /** Name of the tool. */
   name: string;
-  /** The answer: a string, or blocks of text and data. */
+  /** The output: a string, or blocks of text and data. */
   output: string | (TextBlock | DataBlock)[];
-  /** How the execution went. */
+  /** Outcome of the call. */
   state: "success" | "error" | "interrupted" | "denied" | "running";
-  /** What the tool says beside its answer. */
+  /** Metadata of the tool. */
   metadata: Record<string, unknown>;
-  /** When the block began. */
+  /** The time at which the block started. */
   created_at: string;
-  /** When the block was complete. */
+  /** The time at which the block was complete; `None` while it is open. */
   finished_at: string | null;
 }
 
-/** Binary data, held in the block or found at a URL. */
+/** Binary data, in the block itself or at a URL. */
 export interface DataBlock {
   type: "data";
   /** Id of the block. */
   id: string;
-  /** Where the bytes are. */
+  /** The bytes or their URL. */
   source: Base64Source | UrlSource;
-  /** What the data is called, such as a file name. */
+  /** Name of the data, such as a file name. */
   name: string | null;
-  /** When the block began. */
+  /** The time at which the block started. */
   created_at: string;
-  /** When the block was complete. */
+  /** The time at which the block was complete; `None` while it is open. */
   finished_at: string | null;
 }
 
@@ -104,80 +104,80 @@ export interface Base64Source {
   media_type: string;
 }
 
-/** Bytes at a URL: http, https, file, or whatever the one who sends it understands. */
+/** Bytes at a URL with any scheme, such as http, https or file. */
 export interface UrlSource {
   type: "url";
-  /** The URL exactly as it was given. */
+  /** The URL, not normalised. */
   url: string;
   /** The media type, such as `image/png`. */
   media_type: string;
 }
 
-/** A rule that lets a tool run, forbids it, or has the user asked. */
+/** A rule that allows or denies calls of a tool, or asks the user. */
 export interface PermissionRule {
-  /** The tool that the rule is for. */
+  /** Name of the tool. */
   tool_name: string;
-  /** What the rule matches, in the tool's own language; `null` matches everything. */
+  /** The pattern that calls must match, in a syntax of the tool; `null` matches every call. */
   rule_content: string | null;
-  /** What happens to a call that matches. */
+  /** The effect on matching calls. */
   behavior: "allow" | "deny" | "ask" | "passthrough";
-  /** Where the rule comes from, such as `suggested`. */
+  /** Origin of the rule, such as `user` or `suggested`. */
   source: string;
 }
 
-/** One turn of a conversation: what a user said, a system prompt, or a whole reply of an agent with all its rounds of thinking, tool calls and results. */
+/** One turn of a conversation: a user message, a system prompt, or a complete reply of an agent with all its rounds of thinking, tool calls and results. */
 export interface MsgFields {
-  /** Who says it. */
+  /** Name of the sender. */
   name: string;
-  /** What is said, block by block. */
+  /** The blocks of the message. */
   content: (TextBlock | ThinkingBlock | HintBlock | ToolCallBlock | ToolResultBlock | DataBlock)[];
-  /** The part that the sender plays. */
+  /** Role of the sender. */
   role: "user" | "assistant" | "system";
-  /** Id of the message; a reply's is its `reply_id`. */
+  /** Id of the message; for a reply, its `reply_id`. */
   id: string;
-  /** What else is known about the message. */
+  /** Metadata. */
   metadata: Record<string, unknown>;
-  /** When the message began. */
+  /** The time at which the message started. */
   created_at: string;
-  /** How many tokens it took, summed over its model calls. */
+  /** Tokens used, summed over the model calls of the reply. */
   usage: Usage | null;
-  /** When the message was complete. */
+  /** The time at which the message was complete; `None` while it is open. */
   finished_at: string | null;
-  /** Why a reply ended. */
+  /** Why the reply ended. */
   finished_reason: "completed" | "interrupted" | "exceed_max_iters" | "error" | null;
-  /** The structured output, where one was asked for. */
+  /** Structured output, if one was requested. */
   structured_output: Record<string, unknown> | null;
-  /** What went wrong, where the reply ended with an error. */
+  /** The error that ended the reply. */
   error: ErrorInfo | null;
 }
 
-/** How many tokens a message, or a model call, took. */
+/** The tokens used by a message or a model call. */
 export interface Usage {
-  /** Tokens read. */
+  /** Number of input tokens. */
   input_tokens: number;
-  /** Tokens written. */
+  /** Number of output tokens. */
   output_tokens: number;
-  /** Tokens read from the prompt cache. */
+  /** Number of input tokens read from the prompt cache. */
   cache_input_tokens: number;
-  /** Tokens written to the prompt cache. */
+  /** Number of input tokens written to the prompt cache. */
   cache_creation_input_tokens: number;
 }
 
-/** What went wrong. */
+/** The error that ended a reply. */
 export interface ErrorInfo {
-  /** What kind of error it was. */
+  /** Kind of the error. */
   type: "authentication" | "permission" | "rate_limit" | "invalid_request" | "upstream" | "connection" | "internal" | "setup" | "unknown";
-  /** What happened, for a person. */
+  /** Description for people. */
   message: string;
 }
 
-/** A user's answer to one call. */
+/** The decision of a user about one tool call. */
 export interface ConfirmResult {
-  /** Whether the call may run. */
+  /** Whether the call is allowed. */
   confirmed: boolean;
   /** The call. */
   tool_call: ToolCallBlock;
-  /** Rules that the user accepts along with the call. */
+  /** Permission rules that the user accepts together with the call. */
   rules: PermissionRule[] | null;
 }
 
@@ -185,26 +185,26 @@ export interface ConfirmResult {
 export interface EventHead {
   /** Id of the event. */
   id?: string;
-  /** When it happened. */
+  /** The time of the event. */
   created_at?: string;
-  /** What else is known about it. */
+  /** Metadata. */
   metadata?: Record<string, unknown>;
 }
 
-/** An agent begins a reply. */
+/** The start of a reply. */
 export interface ReplyStartEvent extends EventHead {
   type: "REPLY_START";
   /** Id of the producer's session. */
   session_id: string;
   /** Id of the reply, and of the message that it becomes. */
   reply_id: string;
-  /** The agent's name. */
+  /** Name of the agent. */
   name: string;
-  /** The agent's role. */
+  /** Role of the agent. */
   role?: string;
 }
 
-/** The reply is over. */
+/** The end of a reply. */
 export interface ReplyEndEvent extends EventHead {
   type: "REPLY_END";
   /** Id of the producer's session. */
@@ -213,37 +213,37 @@ export interface ReplyEndEvent extends EventHead {
   reply_id: string;
   /** Why the reply ended. */
   finished_reason?: "completed" | "interrupted" | "exceed_max_iters" | "error";
-  /** What went wrong, where something did. */
+  /** The error that ended the reply. */
   error?: ErrorInfo | null;
 }
 
-/** A model is called. */
+/** The start of a model call. */
 export interface ModelCallStartEvent extends EventHead {
   type: "MODEL_CALL_START";
   /** Id of the reply. */
   reply_id: string;
-  /** The model. */
+  /** Name of the model. */
   model_name: string;
 }
 
-/** The model has answered. */
+/** The end of a model call. */
 export interface ModelCallEndEvent extends EventHead {
   type: "MODEL_CALL_END";
   /** Id of the reply. */
   reply_id: string;
-  /** Tokens read. */
+  /** Number of input tokens. */
   input_tokens: number;
-  /** Tokens written. */
+  /** Number of output tokens. */
   output_tokens: number;
-  /** Tokens read from the prompt cache. */
+  /** Number of input tokens read from the prompt cache. */
   cache_input_tokens?: number;
-  /** Tokens written to the prompt cache. */
+  /** Number of input tokens written to the prompt cache. */
   cache_creation_input_tokens?: number;
   /** Why the call ended. */
   finished_reason?: "completed" | "interrupted";
 }
 
-/** A text block begins. */
+/** The start of a text block. */
 export interface TextBlockStartEvent extends EventHead {
   type: "TEXT_BLOCK_START";
   /** Id of the reply. */
@@ -252,29 +252,29 @@ export interface TextBlockStartEvent extends EventHead {
   block_id: string;
 }
 
-/** More text. */
+/** Text to append to a text block. */
 export interface TextBlockDeltaEvent extends EventHead {
   type: "TEXT_BLOCK_DELTA";
   /** Id of the reply. */
   reply_id: string;
   /** Id of the block. */
   block_id: string;
-  /** What is appended. */
+  /** The text to append. */
   delta: string;
 }
 
-/** The text block is complete. */
+/** The end of a text block. */
 export interface TextBlockEndEvent extends EventHead {
   type: "TEXT_BLOCK_END";
   /** Id of the reply. */
   reply_id: string;
   /** Id of the block. */
   block_id: string;
-  /** The whole text, where it is not what the deltas make. */
+  /** The full text, if it differs from the concatenated deltas. */
   text?: string | null;
 }
 
-/** A thinking block begins. */
+/** The start of a thinking block. */
 export interface ThinkingBlockStartEvent extends EventHead {
   type: "THINKING_BLOCK_START";
   /** Id of the reply. */
@@ -283,18 +283,18 @@ export interface ThinkingBlockStartEvent extends EventHead {
   block_id: string;
 }
 
-/** More thinking. */
+/** Text to append to a thinking block. */
 export interface ThinkingBlockDeltaEvent extends EventHead {
   type: "THINKING_BLOCK_DELTA";
   /** Id of the reply. */
   reply_id: string;
   /** Id of the block. */
   block_id: string;
-  /** What is appended. */
+  /** The text to append. */
   delta: string;
 }
 
-/** The thinking block is complete. */
+/** The end of a thinking block. */
 export interface ThinkingBlockEndEvent extends EventHead {
   type: "THINKING_BLOCK_END";
   /** Id of the reply. */
@@ -303,7 +303,7 @@ export interface ThinkingBlockEndEvent extends EventHead {
   block_id: string;
 }
 
-/** A data block begins. */
+/** The start of a data block. */
 export interface DataBlockStartEvent extends EventHead {
   type: "DATA_BLOCK_START";
   /** Id of the reply. */
@@ -312,11 +312,11 @@ export interface DataBlockStartEvent extends EventHead {
   block_id: string;
   /** The media type, such as `image/png`. */
   media_type: string;
-  /** What the data is called. */
+  /** Name of the data, such as a file name. */
   name?: string | null;
 }
 
-/** More data, or where it is. */
+/** Bytes to append to a data block, or its URL. */
 export interface DataBlockDeltaEvent extends EventHead {
   type: "DATA_BLOCK_DELTA";
   /** Id of the reply. */
@@ -325,13 +325,13 @@ export interface DataBlockDeltaEvent extends EventHead {
   block_id: string;
   /** The media type. */
   media_type: string;
-  /** Base64, cut anywhere. */
+  /** Base64 to append, split at any character. */
   data?: string | null;
-  /** Where the data is; it replaces what came before. */
+  /** URL of the data. */
   url?: string | null;
 }
 
-/** The data block is complete. */
+/** The end of a data block. */
 export interface DataBlockEndEvent extends EventHead {
   type: "DATA_BLOCK_END";
   /** Id of the reply. */
@@ -340,42 +340,42 @@ export interface DataBlockEndEvent extends EventHead {
   block_id: string;
 }
 
-/** Something is said to the model from outside, all at once. */
+/** A complete hint block: input to the model from outside the conversation. */
 export interface HintBlockEvent extends EventHead {
   type: "HINT_BLOCK";
   /** Id of the reply. */
   reply_id: string;
   /** Id of the block. */
   block_id: string;
-  /** Who says it; may be a small JSON object with `label` and `sublabel`. */
+  /** Sender of the hint: a name, or a JSON object with `label` and `sublabel`. */
   source?: string | null;
-  /** What is said. */
+  /** Content of the hint. */
   hint: string | (TextBlock | DataBlock)[];
 }
 
-/** The model begins a tool call. */
+/** The start of a tool call. */
 export interface ToolCallStartEvent extends EventHead {
   type: "TOOL_CALL_START";
   /** Id of the reply. */
   reply_id: string;
   /** Id of the call. */
   tool_call_id: string;
-  /** The tool. */
+  /** Name of the tool. */
   tool_call_name: string;
 }
 
-/** More of the arguments. */
+/** A piece of the arguments of a tool call. */
 export interface ToolCallDeltaEvent extends EventHead {
   type: "TOOL_CALL_DELTA";
   /** Id of the reply. */
   reply_id: string;
   /** Id of the call. */
   tool_call_id: string;
-  /** A piece of JSON text, cut anywhere. */
+  /** JSON text to append, split at any character. */
   delta: string;
 }
 
-/** The arguments are complete. */
+/** The end of the arguments of a tool call. */
 export interface ToolCallEndEvent extends EventHead {
   type: "TOOL_CALL_END";
   /** Id of the reply. */
@@ -384,116 +384,116 @@ export interface ToolCallEndEvent extends EventHead {
   tool_call_id: string;
 }
 
-/** A tool begins to run. */
+/** The start of a tool result. */
 export interface ToolResultStartEvent extends EventHead {
   type: "TOOL_RESULT_START";
   /** Id of the reply. */
   reply_id: string;
-  /** Id of the call that is answered. */
+  /** Id of the tool call. */
   tool_call_id: string;
-  /** The tool. */
+  /** Name of the tool. */
   tool_call_name: string;
 }
 
-/** The tool says more. */
+/** Text to append to a tool result. */
 export interface ToolResultTextDeltaEvent extends EventHead {
   type: "TOOL_RESULT_TEXT_DELTA";
   /** Id of the reply. */
   reply_id: string;
-  /** Id of the call that is answered. */
+  /** Id of the tool call. */
   tool_call_id: string;
-  /** What is appended. */
+  /** The text to append. */
   delta: string;
 }
 
-/** The tool gives data. */
+/** Data of a tool result. */
 export interface ToolResultDataDeltaEvent extends EventHead {
   type: "TOOL_RESULT_DATA_DELTA";
   /** Id of the reply. */
   reply_id: string;
-  /** Id of the call that is answered. */
+  /** Id of the tool call. */
   tool_call_id: string;
-  /** Id of the data: a known one is continued, a new one appended. */
+  /** Id of the data. */
   block_id?: string | null;
   /** The media type. */
   media_type: string;
-  /** Base64, cut anywhere. */
+  /** Base64 to append, split at any character. */
   data?: string | null;
-  /** Where the data is. */
+  /** URL of the data. */
   url?: string | null;
 }
 
-/** The tool is done. */
+/** The end of a tool result. */
 export interface ToolResultEndEvent extends EventHead {
   type: "TOOL_RESULT_END";
   /** Id of the reply. */
   reply_id: string;
-  /** Id of the call that is answered. */
+  /** Id of the tool call. */
   tool_call_id: string;
-  /** How it went. */
+  /** Outcome of the tool call. */
   state: "success" | "error" | "interrupted" | "denied" | "running";
 }
 
-/** The agent took more rounds than it may. */
+/** The agent reached its limit of rounds. */
 export interface ExceedMaxItersEvent extends EventHead {
   type: "EXCEED_MAX_ITERS";
   /** Id of the reply. */
   reply_id: string;
-  /** The agent's name. */
+  /** Name of the agent. */
   name: string;
 }
 
-/** The agent waits for the user's permission. */
+/** The reply waits for the user to confirm tool calls. */
 export interface RequireUserConfirmEvent extends EventHead {
   type: "REQUIRE_USER_CONFIRM";
   /** Id of the reply. */
   reply_id: string;
-  /** The calls that need it, with the rules that the user may accept. */
+  /** The calls to confirm, with the rules that the user may accept. */
   tool_calls: ToolCallBlock[];
 }
 
-/** The agent waits for tools that run elsewhere. */
+/** The reply waits for tool calls that another process executes. */
 export interface RequireExternalExecutionEvent extends EventHead {
   type: "REQUIRE_EXTERNAL_EXECUTION";
   /** Id of the reply. */
   reply_id: string;
-  /** The calls to run. */
+  /** The calls to execute. */
   tool_calls: ToolCallBlock[];
 }
 
-/** The user allows or refuses calls. */
+/** The user allows or denies tool calls. */
 export interface UserConfirmResultEvent extends EventHead {
   type: "USER_CONFIRM_RESULT";
   /** Id of the reply. */
   reply_id: string;
-  /** One answer for each call. */
+  /** One decision for each call. */
   confirm_results: ConfirmResult[];
 }
 
-/** The user stops a reply that waits. */
+/** The user interrupts a waiting reply. */
 export interface UserInterruptEvent extends EventHead {
   type: "USER_INTERRUPT";
   /** Id of the reply. */
   reply_id: string;
 }
 
-/** Tools that ran elsewhere have answered. */
+/** The results of externally executed tool calls. */
 export interface ExternalExecutionResultEvent extends EventHead {
   type: "EXTERNAL_EXECUTION_RESULT";
   /** Id of the reply. */
   reply_id: string;
-  /** The answers. */
+  /** The results. */
   execution_results: ToolResultBlock[];
 }
 
-/** A signal that is no other event. */
+/** A custom signal. */
 export interface CustomEvent extends EventHead {
   type: "CUSTOM";
-  /** Id of the reply, where the producer names one. */
+  /** Id of the reply, if the producer set one. */
   reply_id?: string | null;
-  /** The kind of signal. */
+  /** Name of the signal. */
   name: string;
-  /** What it says. */
+  /** Value of the signal. */
   value?: Record<string, unknown>;
 }
 

@@ -1,4 +1,4 @@
-// Made from the Rust declarations. To make it anew:
+// Generated from the Rust declarations. To regenerate:
 // UPDATE_DOCS=1 cargo test -p recount-message --test typescript
 
 import {
