@@ -47,7 +47,7 @@ fn report_left() {
     let left = entries.filter(|entry| is_process(&entry.file_name())).count().saturating_sub(1);
     if left > 0 {
         // A reader that has closed its side does not need to know.
-        let _ = writeln!(std::io::stderr(), "[{left} left running in the background, now ended]");
+        let _ = writeln!(std::io::stderr(), "[background processes killed: {left}]");
     }
 }
 
