@@ -172,9 +172,9 @@ impl Metrics {
     }
 
     /// Records a request and its response.
-    pub(crate) fn request_finished(&self, asked: RequestLabels, status: StatusCode, took: Duration) {
-        self.durations.get_or_create(&asked).observe(took.as_secs_f64());
-        let RequestLabels { method, route } = asked;
+    pub(crate) fn request_finished(&self, labels: RequestLabels, status: StatusCode, took: Duration) {
+        self.durations.get_or_create(&labels).observe(took.as_secs_f64());
+        let RequestLabels { method, route } = labels;
         self.requests.get_or_create(&ResponseLabels { method, route, status: status.as_u16() }).inc();
     }
 

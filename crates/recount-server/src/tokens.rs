@@ -108,7 +108,7 @@ pub struct Tokens {
 struct TokenCache {
     /// The version of the file that was read last; `None` if there is no file.
     version: Option<FileVersion>,
-    /// Whether the file has ever existed. Deleting it while the service runs does not turn authentication off.
+    /// Whether the file has existed since the process started. Deleting it while the service runs does not turn authentication off.
     are_required: bool,
     by_hash: HashMap<String, TokenInfo>,
 }
@@ -233,12 +233,12 @@ impl Tokens {
         let path = self.path()?;
         let _lock = lock_file(path)?;
         let tokens = self.list()?;
-        let kept: Vec<&TokenInfo> = tokens.iter().filter(|token| token.id != id).collect();
-        if kept.len() == tokens.len() {
+        let remaining: Vec<&TokenInfo> = tokens.iter().filter(|token| token.id != id).collect();
+        if remaining.len() == tokens.len() {
             return Ok(false);
         }
         let mut text = String::new();
-        for token in kept {
+        for token in remaining {
             text.push_str(&serde_json::to_string(token)?);
             text.push('\n');
         }
@@ -335,7 +335,7 @@ mod tests {
             (0..count).map(|_| tokens.create("acme", Scope::Read).unwrap().0).collect()
         };
         let revoked = create(50);
-        let kept = std::thread::scope(|scope| {
+        let remaining = std::thread::scope(|scope| {
             let creation = scope.spawn(|| create(200));
             let tokens = Tokens::in_directory(directory.path());
             for token in &revoked {
@@ -343,6 +343,6 @@ mod tests {
             }
             creation.join().unwrap()
         });
-        assert_eq!(Tokens::in_directory(directory.path()).list().unwrap(), kept);
+        assert_eq!(Tokens::in_directory(directory.path()).list().unwrap(), remaining);
     }
 }

@@ -81,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    /// A reply that takes a token, without its end, and its end.
+    /// Returns the events of a reply that uses one token, and separately its end.
     fn reply() -> (Vec<AgentEvent>, AgentEvent) {
         let mut events = Vec::new();
         let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::default(), "s", "Friday");
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn replies_count_when_they_end_in_whatever_order() {
+    async fn usage_counts_each_reply_when_it_ends() {
         let log = Log::in_memory();
         let session = log.create("s".parse().unwrap()).await.unwrap();
         let usages = UsageCache::default();

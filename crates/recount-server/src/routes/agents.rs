@@ -16,8 +16,8 @@ pub(super) async fn list(call: Call) -> RouteResult {
         object.insert("tools", agent.tools);
         Json::from(object)
     });
-    let mut answer = Object::new();
-    answer.insert("agents", agents.collect::<Vec<Json>>());
-    answer.insert("default", call.app.host().default_agent());
-    Ok(json(StatusCode::OK, answer.to_json()))
+    let mut fields = Object::new();
+    fields.insert("agents", agents.collect::<Vec<Json>>());
+    fields.insert("default", call.app.host().default_agent());
+    Ok(json(StatusCode::OK, fields.to_json()))
 }

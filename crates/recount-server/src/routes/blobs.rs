@@ -24,11 +24,11 @@ pub(super) async fn post(mut call: Call) -> RouteResult {
     let bytes = call.bytes().await?;
     let size = bytes.len() as u64;
     let digest = call.app.log().upload(session.key().tenant(), &media_type, bytes).await?;
-    let mut answer = Object::new();
-    answer.insert("url", digest.url());
-    answer.insert("digest", digest.to_string());
-    answer.insert("size", size);
-    let mut response = json(StatusCode::CREATED, answer.to_json());
+    let mut fields = Object::new();
+    fields.insert("url", digest.url());
+    fields.insert("digest", digest.to_string());
+    fields.insert("size", size);
+    let mut response = json(StatusCode::CREATED, fields.to_json());
     let path = format!("{}/v1/sessions/{}/blobs/{digest}", call.path_prefix(), session.key().name());
     if let Ok(location) = HeaderValue::from_str(&path) {
         response.headers_mut().insert(header::LOCATION, location);

@@ -18,7 +18,7 @@ pub(super) async fn post(mut call: Call) -> RouteResult {
         _ => None,
     };
     let cursor = call.app.host().interrupt(session.key(), id).await?;
-    let mut answer = Object::new();
-    answer.insert("cursor", cursor.map(|cursor| cursor.to_string()));
-    Ok(json(StatusCode::ACCEPTED, answer.to_json()))
+    let mut fields = Object::new();
+    fields.insert("cursor", cursor.map(|cursor| cursor.to_string()));
+    Ok(json(StatusCode::ACCEPTED, fields.to_json()))
 }

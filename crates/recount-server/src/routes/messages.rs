@@ -99,10 +99,10 @@ pub(super) async fn post(mut call: Call) -> RouteResult {
     }
     let posted = call.app.host().post(session.key(), message, on_busy).await?;
     call.app.metrics().messages.inc();
-    let mut answer = Object::new();
-    answer.insert("reply_id", posted.reply_id);
-    answer.insert("cursor", posted.cursor.to_string());
-    Ok(json(StatusCode::ACCEPTED, answer.to_json()))
+    let mut fields = Object::new();
+    fields.insert("reply_id", posted.reply_id);
+    fields.insert("cursor", posted.cursor.to_string());
+    Ok(json(StatusCode::ACCEPTED, fields.to_json()))
 }
 
 fn parse_on_busy(word: &str) -> Result<OnBusy, Problem> {

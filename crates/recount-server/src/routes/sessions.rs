@@ -37,10 +37,10 @@ pub(crate) async fn list(call: Call) -> RouteResult {
             Err(error) => return Err(error.into()),
         }
     }
-    let mut answer = Object::new();
-    answer.insert("sessions", sessions);
-    answer.insert("next", next);
-    Ok(json(StatusCode::OK, answer.to_json()))
+    let mut fields = Object::new();
+    fields.insert("sessions", sessions);
+    fields.insert("next", next);
+    Ok(json(StatusCode::OK, fields.to_json()))
 }
 
 /// `POST /v1/sessions`

@@ -16,7 +16,7 @@ pub(super) async fn post(mut call: Call) -> RouteResult {
         return Ok(json(StatusCode::OK, object_with("ticket", None).to_json()));
     }
     let ticket = call.app.tickets().issue(call.caller.clone(), Instant::now());
-    let mut answer = object_with("ticket", Some(&ticket));
-    answer.insert("expires_in", TICKET_TTL.as_secs());
-    Ok(json(StatusCode::OK, answer.to_json()))
+    let mut fields = object_with("ticket", Some(&ticket));
+    fields.insert("expires_in", TICKET_TTL.as_secs());
+    Ok(json(StatusCode::OK, fields.to_json()))
 }

@@ -35,7 +35,7 @@ impl Guarded {
 async fn tokens_give_access_by_tenant_and_scope() {
     let guarded = Guarded::start().await;
     let service = &guarded.service;
-    assert_eq!(service.get("/v1/sessions").await.status, 200, "as long as there is no token, none is needed");
+    assert_eq!(service.get("/v1/sessions").await.status, 200, "no token is required before the first one is created");
     let write = guarded.token("acme", Scope::Write);
     let rejected = service.get("/v1/sessions").await;
     rejected.problem(401);
@@ -226,7 +226,7 @@ async fn requests_beyond_rate_are_rejected() {
             break;
         }
     }
-    let rejected = rejected.expect("a limit");
+    let rejected = rejected.expect("a rejected request");
     rejected.problem(429);
     assert_eq!(rejected.header("retry-after").as_deref(), Some("1"));
 }

@@ -157,12 +157,12 @@ async fn first_confirmation_wins() {
     let service = hosting(model).await;
     let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
     service.json("POST", "/v1/sessions/s/messages", r#"{"content":"Tidy up"}"#).await;
-    let (asked, _) = until(&mut stream, "REQUIRE_USER_CONFIRM").await;
+    let (request, _) = until(&mut stream, "REQUIRE_USER_CONFIRM").await;
     let status = service.get("/v1/sessions/s").await.value();
-    assert_eq!((&status["status"], &status["open"][0]), (&json!("waiting"), &asked["reply_id"]));
+    assert_eq!((&status["status"], &status["open"][0]), (&json!("waiting"), &request["reply_id"]));
     let answer = |id: &str, confirmed: bool| {
-        let results = json!([{"confirmed": confirmed, "tool_call": asked["tool_calls"][0]}]);
-        json!([{"type": "USER_CONFIRM_RESULT", "id": id, "reply_id": asked["reply_id"], "confirm_results": results}])
+        let results = json!([{"confirmed": confirmed, "tool_call": request["tool_calls"][0]}]);
+        json!([{"type": "USER_CONFIRM_RESULT", "id": id, "reply_id": request["reply_id"], "confirm_results": results}])
             .to_string()
     };
     let post = async |body: String| service.json("POST", "/v1/sessions/s/events", &body).await;
@@ -248,7 +248,7 @@ async fn restarted_service_resumes_replies() {
     let mut stream = service.stream("/v1/sessions/s/stream", &[("last-event-id", &last)]).await;
     loop {
         let frame = stream.next().await.unwrap();
-        assert_eq!(frame.event, None, "nothing is missing, so there is no gap");
+        assert_eq!(frame.event, None, "unexpected gap");
         let event = Event::from_json(&frame.data).unwrap();
         let _ = fold.apply(&event);
         if event.type_name() == "REPLY_END" {

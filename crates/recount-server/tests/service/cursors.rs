@@ -16,57 +16,57 @@ use crate::sockets::Socket;
 use crate::support::{self, Service, lines_of};
 
 /// The query parameters of the readers.
-const STYLES: [&str; 7] =
+const FORMATS: [&str; 7] =
     ["", "dialect=java", "dialect=java1", "dialect=typescript", "dialect=ag-ui", "all=true", "signals=false&all=true"];
-const WAYS: [Way; 3] = [Way::Stream, Way::Socket, Way::CatchUp];
+const TRANSPORTS: [Transport; 3] = [Transport::Stream, Transport::Socket, Transport::Pages];
 const SESSIONS: usize = 4;
 /// The number of concurrent writers per session.
 const WRITERS: usize = 2;
 /// The maximum number of disconnects per round. A test with more runs several rounds, each with sessions of its own.
-const DROPS: usize = 5_000;
+const DISCONNECTS: usize = 5_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Transport {
     Stream,
     Socket,
-    CatchUp,
+    Pages,
 }
 
-struct Course {
+struct Round {
     service: Service,
     seed: u64,
     /// The number of disconnects of each reader.
-    drops: [AtomicUsize; WAYS.len() * STYLES.len()],
+    disconnects: [AtomicUsize; TRANSPORTS.len() * FORMATS.len()],
     /// The number of disconnects of all visitors.
     visits: AtomicUsize,
-    wanted: usize,
+    target: usize,
     /// The last cursor of each session, once all writers have finished.
     heads: OnceLock<Vec<String>>,
 }
 
-impl Course {
-    fn drops(&self) -> usize {
-        let drops = self.drops.iter().chain([&self.visits]);
-        drops.map(|count| count.load(Ordering::Acquire)).sum()
+impl Round {
+    fn disconnects(&self) -> usize {
+        let disconnects = self.disconnects.iter().chain([&self.visits]);
+        disconnects.map(|count| count.load(Ordering::Acquire)).sum()
     }
 
     /// Whether there were enough disconnects, and each reader had its share of them.
     fn has_enough(&self) -> bool {
-        let share = self.wanted / (4 * self.drops.len());
-        self.drops() >= self.wanted && self.drops.iter().all(|count| count.load(Ordering::Acquire) >= share)
+        let share = self.target / (4 * self.disconnects.len());
+        self.disconnects() >= self.target && self.disconnects.iter().all(|count| count.load(Ordering::Acquire) >= share)
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn readers_resume_without_loss_or_duplicates() {
-    let wanted = std::env::var("RECOUNT_DISCONNECTS").ok().and_then(|count| count.parse().ok());
-    let (mut drops, wanted, shows_progress) = (0, wanted.unwrap_or(DROPS), wanted.is_some());
+    let target = std::env::var("RECOUNT_DISCONNECTS").ok().and_then(|count| count.parse().ok());
+    let (mut disconnects, target, shows_progress) = (0, target.unwrap_or(DISCONNECTS), target.is_some());
     for seed in 0.. {
-        drops += run_course(seed, (wanted - drops).min(DROPS)).await;
+        disconnects += run_round(seed, (target - disconnects).min(DISCONNECTS)).await;
         if shows_progress {
-            let _ = writeln!(std::io::stderr(), "{drops} of {wanted} disconnects without loss");
+            let _ = writeln!(std::io::stderr(), "{disconnects} of {target} disconnects without loss");
         }
-        if drops >= wanted {
+        if disconnects >= target {
             break;
         }
     }
@@ -74,7 +74,7 @@ async fn readers_resume_without_loss_or_duplicates() {
 
 /// Disconnects readers of all formats and transports during writes, and compares their frames with those of an uninterrupted
 /// reader.
-async fn run_course(seed: u64, wanted: usize) -> usize {
+async fn run_round(seed: u64, target: usize) -> usize {
     // Alternates between storage on disk and in memory, which differ in timing.
     let directory = tempfile::tempdir().unwrap();
     let log = match seed % 2 {
@@ -85,51 +85,56 @@ async fn run_course(seed: u64, wanted: usize) -> usize {
     for number in 0..SESSIONS {
         service.log.create(format!("s{number}").parse().unwrap()).await.unwrap();
     }
-    let (drops, visits, heads) = (Default::default(), AtomicUsize::new(0), OnceLock::new());
-    let course = Course { service, seed, drops, visits, wanted, heads };
-    let course = Arc::new(course);
+    let (disconnects, visits, heads) = (Default::default(), AtomicUsize::new(0), OnceLock::new());
+    let round = Round { service, seed, disconnects, visits, target, heads };
+    let round = Arc::new(round);
     let mut readers = Vec::new();
-    for (number, style) in STYLES.iter().cycle().take(course.drops.len()).enumerate() {
-        let way = WAYS[number / STYLES.len()];
+    for (number, format) in FORMATS.iter().cycle().take(round.disconnects.len()).enumerate() {
+        let transport = TRANSPORTS[number / FORMATS.len()];
         let session = number % SESSIONS;
-        readers.push((session, *style, way, tokio::spawn(read(Arc::clone(&course), session, style, way, number))));
+        readers.push((
+            session,
+            *format,
+            transport,
+            tokio::spawn(read(Arc::clone(&round), session, format, transport, number)),
+        ));
     }
-    let visitors: Vec<_> = (0..SESSIONS).map(|session| tokio::spawn(visit(Arc::clone(&course), session))).collect();
-    let writers = (0..SESSIONS * WRITERS).map(|number| tokio::spawn(write(Arc::clone(&course), number)));
+    let visitors: Vec<_> = (0..SESSIONS).map(|session| tokio::spawn(visit(Arc::clone(&round), session))).collect();
+    let writers = (0..SESSIONS * WRITERS).map(|number| tokio::spawn(write(Arc::clone(&round), number)));
     for writer in writers.collect::<Vec<_>>() {
         writer.await.unwrap();
     }
     let mut heads = Vec::new();
     for session in 0..SESSIONS {
         // The last event of this reply is visible in all formats.
-        append(&course.service, session, &support::reply(&["The end."])).await;
-        heads.push(head_of(&course.service, session).await);
+        append(&round.service, session, &support::reply(&["The end."])).await;
+        heads.push(head_of(&round.service, session).await);
     }
-    course.heads.set(heads).unwrap();
-    for (session, style, way, reader) in readers {
-        let expected = uninterrupted(&course.service, session, style).await;
+    round.heads.set(heads).unwrap();
+    for (session, format, transport, reader) in readers {
+        let expected = uninterrupted(&round.service, session, format).await;
         let seen = reader.await.unwrap();
-        assert_eq!(seen.len(), expected.len(), "{way:?} of s{session} with {style:?}, seed {seed}");
-        assert!(seen == expected, "{way:?} of s{session} with {style:?}, seed {seed}");
+        assert_eq!(seen.len(), expected.len(), "{transport:?} of s{session} with {format:?}, seed {seed}");
+        assert!(seen == expected, "{transport:?} of s{session} with {format:?}, seed {seed}");
     }
     for (session, visitor) in visitors.into_iter().enumerate() {
-        let entries = uninterrupted(&course.service, session, "all=true").await;
+        let entries = uninterrupted(&round.service, session, "all=true").await;
         check_visits(&entries, &visitor.await.unwrap());
         let fold = folded(&entries);
-        let stored = course.service.log.session(format!("s{session}").parse().unwrap());
+        let stored = round.service.log.session(format!("s{session}").parse().unwrap());
         let stored = stored.messages(None, Visibility::All, usize::MAX - 1).await.unwrap().unwrap();
         assert!(fold.messages().map(EncodedMessage::from).eq(stored.messages), "s{session}, seed {seed}");
     }
-    assert!(course.has_enough());
-    course.drops()
+    assert!(round.has_enough());
+    round.disconnects()
 }
 
 /// Writes replies, two at a time, until there were enough disconnects.
-async fn write(course: Arc<Course>, number: usize) {
+async fn write(round: Arc<Round>, number: usize) {
     let session = number % SESSIONS;
-    let mut random = Random::new(course.seed * 10_000 + number as u64);
+    let mut random = Random::new(round.seed * 10_000 + number as u64);
     let mut open: Vec<Vec<AgentEvent>> = Vec::new();
-    while !course.has_enough() {
+    while !round.has_enough() {
         if open.len() < 2 {
             let parent = open.first().and_then(|events| events.first()?.reply_id().map(str::to_owned));
             let parent = parent.filter(|_| random.chance(40));
@@ -140,13 +145,13 @@ async fn write(course: Arc<Course>, number: usize) {
         let at = random.below(open.len());
         let count = random.between(1, 6).min(open[at].len());
         let batch: Vec<AgentEvent> = (0..count).filter_map(|_| open[at].pop()).collect();
-        append(&course.service, session, &batch).await;
+        append(&round.service, session, &batch).await;
         open.retain(|events| !events.is_empty());
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     for mut events in open {
         events.reverse();
-        append(&course.service, session, &events).await;
+        append(&round.service, session, &events).await;
     }
 }
 
@@ -190,19 +195,25 @@ fn reply(random: &mut Random, parent: Option<&str>) -> Vec<AgentEvent> {
 }
 
 /// Reads a session to its end and disconnects after a few frames each time.
-async fn read(course: Arc<Course>, session: usize, style: &'static str, way: Way, number: usize) -> Vec<String> {
-    let mut random = Random::new(course.seed * 10_000 + number as u64 + 1_000);
+async fn read(
+    round: Arc<Round>,
+    session: usize,
+    format: &'static str,
+    transport: Transport,
+    number: usize,
+) -> Vec<String> {
+    let mut random = Random::new(round.seed * 10_000 + number as u64 + 1_000);
     let (mut seen, mut cursor) = (Vec::new(), "start".to_owned());
     loop {
         // Many readers disconnect before the first frame.
         let count = if random.chance(20) { 0 } else { random.between(1, 40) };
-        let head = course.heads.get().map(|heads| &heads[session]);
-        match way {
-            Way::Stream => read_stream(&course.service, session, style, count, &mut cursor, &mut seen).await,
-            Way::Socket => read_socket(&course.service, session, style, count, &mut cursor, &mut seen).await,
-            Way::CatchUp => catch_up(&course.service, session, style, count, &mut cursor, &mut seen).await,
+        let head = round.heads.get().map(|heads| &heads[session]);
+        match transport {
+            Transport::Stream => read_stream(&round.service, session, format, count, &mut cursor, &mut seen).await,
+            Transport::Socket => read_socket(&round.service, session, format, count, &mut cursor, &mut seen).await,
+            Transport::Pages => read_pages(&round.service, session, format, count, &mut cursor, &mut seen).await,
         }
-        course.drops[number].fetch_add(1, Ordering::AcqRel);
+        round.disconnects[number].fetch_add(1, Ordering::AcqRel);
         if head.is_some_and(|head| cursor == *head) {
             return seen;
         }
@@ -219,16 +230,16 @@ const QUIET: Duration = Duration::from_millis(100);
 async fn read_stream(
     service: &Service,
     session: usize,
-    style: &str,
+    format: &str,
     count: usize,
     cursor: &mut String,
     seen: &mut Vec<String>,
 ) {
     // As a browser does on the first connection and on later ones.
     let mut stream = if cursor == "start" {
-        service.stream(&format!("/v1/sessions/s{session}/stream?{style}&after=start"), &[]).await
+        service.stream(&format!("/v1/sessions/s{session}/stream?{format}&after=start"), &[]).await
     } else {
-        service.stream(&format!("/v1/sessions/s{session}/stream?{style}"), &[("last-event-id", cursor)]).await
+        service.stream(&format!("/v1/sessions/s{session}/stream?{format}"), &[("last-event-id", cursor)]).await
     };
     let mut pending = Vec::new();
     for _ in 0..count {
@@ -246,17 +257,17 @@ async fn read_stream(
 async fn read_socket(
     service: &Service,
     session: usize,
-    style: &str,
+    format: &str,
     count: usize,
     cursor: &mut String,
     seen: &mut Vec<String>,
 ) {
     let mut socket = Socket::open(service, "/v1/ws").await;
-    let mut wanted = json!({"subscribe": format!("s{session}"), "after": cursor});
-    for (name, value) in style.split('&').filter_map(|pair| pair.split_once('=')) {
-        wanted[name] = if name == "dialect" { json!(value) } else { json!(value == "true") };
+    let mut target = json!({"subscribe": format!("s{session}"), "after": cursor});
+    for (name, value) in format.split('&').filter_map(|pair| pair.split_once('=')) {
+        target[name] = if name == "dialect" { json!(value) } else { json!(value == "true") };
     }
-    socket.send(wanted).await;
+    socket.send(target).await;
     let mut pending = Vec::new();
     for _ in 0..count {
         let Ok(frame) = tokio::time::timeout(QUIET, socket.text()).await else { return };
@@ -283,16 +294,16 @@ fn take(id: String, pending: &mut Vec<String>, cursor: &mut String, seen: &mut V
     *cursor = id;
 }
 
-async fn catch_up(
+async fn read_pages(
     service: &Service,
     session: usize,
-    style: &str,
+    format: &str,
     count: usize,
     cursor: &mut String,
     seen: &mut Vec<String>,
 ) {
     let limit = count.max(1);
-    let path = format!("/v1/sessions/s{session}/events?{style}&after={cursor}&limit={limit}");
+    let path = format!("/v1/sessions/s{session}/events?{format}&after={cursor}&limit={limit}");
     let answer = service.get(&path).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     if count == 0 {
@@ -304,9 +315,9 @@ async fn catch_up(
 }
 
 /// Returns the frames of a reader that never disconnects.
-async fn uninterrupted(service: &Service, session: usize, style: &str) -> Vec<String> {
+async fn uninterrupted(service: &Service, session: usize, format: &str) -> Vec<String> {
     let head = head_of(service, session).await;
-    let mut stream = service.stream(&format!("/v1/sessions/s{session}/stream?{style}&after=start"), &[]).await;
+    let mut stream = service.stream(&format!("/v1/sessions/s{session}/stream?{format}&after=start"), &[]).await;
     let mut seen = Vec::new();
     loop {
         let frame = stream.next().await.expect("a frame");
@@ -326,11 +337,11 @@ struct Visit {
 }
 
 /// Connects repeatedly without a cursor.
-async fn visit(course: Arc<Course>, session: usize) -> Vec<Visit> {
-    let mut random = Random::new(course.seed * 10_000 + session as u64 + 2_000);
+async fn visit(round: Arc<Round>, session: usize) -> Vec<Visit> {
+    let mut random = Random::new(round.seed * 10_000 + session as u64 + 2_000);
     let mut visits = Vec::new();
-    while course.heads.get().is_none() {
-        let mut stream = course.service.stream(&format!("/v1/sessions/s{session}/stream?all=true"), &[]).await;
+    while round.heads.get().is_none() {
+        let mut stream = round.service.stream(&format!("/v1/sessions/s{session}/stream?all=true"), &[]).await;
         let first = stream.next().await.unwrap();
         assert_eq!(first.event.as_deref(), Some("snapshot"));
         let mut visit = Visit {
@@ -342,14 +353,14 @@ async fn visit(course: Arc<Course>, session: usize) -> Vec<Visit> {
             let Ok(frame) = tokio::time::timeout(QUIET, stream.next()).await else { break };
             let frame = frame.unwrap();
             let seq = support::seq(&frame.id.unwrap());
-            assert_eq!(seq, visit.seq + 1, "no hole and nothing twice");
+            assert_eq!(seq, visit.seq + 1, "gap or duplicate");
             visit.seq = seq;
             visit.entries.push(frame.data);
         }
         if visits.len() < 40 {
             visits.push(visit);
         }
-        course.visits.fetch_add(1, Ordering::AcqRel);
+        round.visits.fetch_add(1, Ordering::AcqRel);
     }
     visits
 }

@@ -24,7 +24,7 @@ async fn with_short_timeouts() -> Service {
 
 async fn until_closed(stream: &mut TcpStream) -> Vec<u8> {
     let mut answer = Vec::new();
-    let _ = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut answer)).await.expect("an end");
+    let _ = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut answer)).await.expect("the end of the stream");
     answer
 }
 
@@ -38,7 +38,7 @@ async fn incomplete_head_times_out() {
     }
     // Also if a few bytes arrive at a time.
     let mut stream = TcpStream::connect(service.address).await.unwrap();
-    let dripping = async {
+    let slow_writes = async {
         loop {
             if stream.write_all(b"G").await.is_err() {
                 return;
@@ -46,7 +46,7 @@ async fn incomplete_head_times_out() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(TIMEOUT, dripping).await.expect("an end");
+    tokio::time::timeout(TIMEOUT, slow_writes).await.expect("the end of the stream");
 }
 
 #[tokio::test]
@@ -117,10 +117,10 @@ async fn large_body_waits_for_memory() {
             break;
         }
     }
-    let (mut answers, sending) = waiting.expect("one that is not answered");
+    let (mut answers, sending) = waiting.expect("a request without a response");
     drop(begun);
     let mut answer = [0; 12];
-    tokio::time::timeout(TIMEOUT, answers.read_exact(&mut answer)).await.expect("an answer").unwrap();
+    tokio::time::timeout(TIMEOUT, answers.read_exact(&mut answer)).await.expect("a response").unwrap();
     assert_eq!(&answer, b"HTTP/1.1 200");
     drop(sending.await.unwrap().unwrap());
 }
@@ -141,7 +141,7 @@ async fn connection_is_reused_after_rejection_before_the_body() {
         stream.write_all(head.as_bytes()).await.unwrap();
         let mut answer = Vec::new();
         while !answer.ends_with(b"}") {
-            let read = tokio::time::timeout(TIMEOUT, stream.read_buf(&mut answer)).await.expect("an answer");
+            let read = tokio::time::timeout(TIMEOUT, stream.read_buf(&mut answer)).await.expect("a response");
             assert!(read.unwrap() > 0, "{target}: {}", String::from_utf8_lossy(&answer));
         }
         assert!(answer.starts_with(format!("HTTP/1.1 {status} ").as_bytes()), "{}", String::from_utf8_lossy(&answer));
@@ -208,7 +208,7 @@ async fn stalled_reader_is_disconnected_and_can_resume() {
     while let Some(frame) = stream.next().await {
         last = frame.id.or(last);
     }
-    let last = last.expect("something");
+    let last = last.expect("a frame");
     let mut stream = service.stream("/v1/sessions/s/stream", &[("last-event-id", &last)]).await;
     let next = stream.next().await.unwrap().id.unwrap();
     assert_eq!(crate::support::seq(&next), crate::support::seq(&last) + 1);

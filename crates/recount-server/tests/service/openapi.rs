@@ -20,16 +20,16 @@ async fn document_and_router_have_the_same_routes() {
             if concrete.ends_with("/stream") && method == "get" {
                 continue;
             }
-            let answer = service.json(&method.to_uppercase(), &concrete, "").await;
+            let response = service.json(&method.to_uppercase(), &concrete, "").await;
             match &methods[method] {
-                Value::Null => assert_eq!(answer.status, 405, "{method} {path}"),
+                Value::Null => assert_eq!(response.status, 405, "{method} {path}"),
                 operation => {
-                    let status = answer.status.to_string();
-                    assert!(answer.status != 405, "{method} {path}");
-                    assert!(!operation["responses"][&status].is_null(), "{method} {path} answers {status}");
+                    let status = response.status.to_string();
+                    assert!(response.status != 405, "{method} {path}");
+                    assert!(!operation["responses"][&status].is_null(), "{method} {path} returns {status}");
                 }
             }
-            if answer.status == 204 {
+            if response.status == 204 {
                 service.json("PUT", "/v1/sessions/s", "").await;
             }
         }

@@ -96,8 +96,8 @@ async fn model_receives_the_bytes_of_a_blob() {
     let mut stream = service.stream("/v1/sessions/s/stream?after=start", &[]).await;
     assert_eq!(post(&service, &json!({"content": [at(url)]})).await.status, 202);
     while !stream.next().await.unwrap().data.contains("\"REPLY_END\"") {}
-    let asked = model.requests();
-    let shown: Vec<&DataBlock> = asked[0].messages.iter().flat_map(Msg::blocks::<DataBlock>).collect();
+    let requests = model.requests();
+    let shown: Vec<&DataBlock> = requests[0].messages.iter().flat_map(Msg::blocks::<DataBlock>).collect();
     let Source::Base64(source) = &shown[0].source else { panic!("{shown:?}") };
     assert_eq!((source.bytes().unwrap().as_slice(), source.media_type.as_str()), (png.as_slice(), "image/png"));
     let messages = service.get("/v1/sessions/s/messages").await.value();
@@ -122,7 +122,7 @@ async fn ignored_events_are_reported() {
     let unknown = r#"{"type":"TEXT_BLOK_START","id":"e2","block_id":"b"}"#;
     let empty = format!(r#"{{"type":"USER_CONFIRM_RESULT","id":"e3","reply_id":"{id}","confirm_results":[]}}"#);
     let answer = service.lines("/v1/sessions/s/events", &format!("{custom}\n{unknown}\n{empty}\n")).await.value();
-    assert_eq!(answer["written"], 3, "they are kept: {answer}");
+    assert_eq!(answer["written"], 3, "ignored events are stored: {answer}");
     let expected = json!([
         {"line": 2, "id": "e2", "reason": "unknown_type", "message": "the event type \"TEXT_BLOK_START\" is not known"},
         {"line": 3, "id": "e3", "reason": "empty", "message": "`confirm_results` is empty"},

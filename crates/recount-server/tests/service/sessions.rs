@@ -47,7 +47,7 @@ async fn updated_at_is_the_completion_of_the_last_message() {
     let (begin, end) = lines.trim_end().rsplit_once('\n').unwrap();
     service.lines("/v1/sessions/chat/events", begin).await;
     let one = service.get("/v1/sessions/chat").await.value();
-    assert_eq!(one["updated_at"], made["created_at"], "the reply has not ended");
+    assert_eq!(one["updated_at"], made["created_at"], "the reply is still open");
     service.lines("/v1/sessions/chat/events", end).await;
     let one = service.get("/v1/sessions/chat").await.value();
     assert!(one["updated_at"].as_str() > made["created_at"].as_str(), "{one}");

@@ -75,7 +75,7 @@ async fn oversized_message_gets_a_problem_before_close() {
     socket.send(json!({"subscribe": "x".repeat(2_000)})).await;
     let problem = socket.next().await["problem"].clone();
     assert!(problem["detail"].as_str().unwrap().starts_with("invalid WebSocket message: "), "{problem}");
-    let end = tokio::time::timeout(TIMEOUT, socket.0.next()).await.expect("an end").unwrap().unwrap();
+    let end = tokio::time::timeout(TIMEOUT, socket.0.next()).await.expect("a close frame").unwrap().unwrap();
     assert!(matches!(&end, Message::Close(Some(close)) if u16::from(close.code) == 1008), "{end:?}");
 }
 

@@ -103,7 +103,7 @@ impl Service {
         stream.write_all(head.as_bytes()).await.unwrap();
         let mut stream = Stream { lines: BufReader::new(stream), head: String::new() };
         loop {
-            let line = stream.line().await.expect("a head");
+            let line = stream.line().await.expect("a response head");
             if line.is_empty() {
                 return stream;
             }
