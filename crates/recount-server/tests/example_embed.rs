@@ -9,14 +9,17 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
+use futures_util::StreamExt as _;
 use recount_agent::Agent;
 use recount_agent::scripted::ScriptedModel;
 use recount_host::{Host, HostOptions, SingleAgent};
 use recount_log::Log;
 use recount_message::{Event, Fold};
-use recount_server::{Api, Auth, ServerOptions};
+use recount_server::{Api, Auth, ServerOptions, Tokens};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
 /// The time limit for one response.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -27,13 +30,18 @@ struct Server {
 }
 
 impl Server {
+    /// Starts the application of the example.
     async fn start() -> Self {
+        Self::start_with(Auth::Extension, embed::app).await
+    }
+
+    async fn start_with(auth: Auth, app: impl FnOnce(&Api) -> Router) -> Self {
         let model = ScriptedModel::new().streams(["Hello, ", "Alice."]);
         let friday = SingleAgent::new("friday", move || Agent::builder("Friday").model(model.clone()));
         let host = Host::start(Log::in_memory(), Arc::new(friday), HostOptions::default()).await.unwrap();
-        let api = Api::start(host, Auth::Extension, ServerOptions::default());
+        let api = Api::start(host, auth, ServerOptions::default());
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let (address, app) = (listener.local_addr().unwrap(), embed::app(&api));
+        let (address, app) = (listener.local_addr().unwrap(), app(&api));
         tokio::spawn(async move { axum::serve(listener, app).await });
         Self { address, api }
     }
@@ -125,4 +133,31 @@ async fn shutdown_ends_event_streams() {
     let rest = async { while lines.next_line().await.unwrap().is_some() {} };
     tokio::time::timeout(TIMEOUT, rest).await.unwrap();
     assert_status(&server.request("GET", "/agents/readyz", Some("alice-key"), "").await, 503);
+}
+
+#[tokio::test]
+async fn embedded_api_accepts_web_sockets() {
+    let server = Server::start().await;
+    assert_status(&server.request("PUT", "/agents/v1/sessions/hello", Some("alice-key"), "").await, 201);
+    let url = format!("ws://{}/agents/v1/sessions/hello/ws", server.address);
+    let mut request = url.as_str().into_client_request().unwrap();
+    request.headers_mut().insert("x-api-key", "alice-key".parse().unwrap());
+    let (mut socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
+    let frame = tokio::time::timeout(TIMEOUT, socket.next()).await.unwrap().unwrap().unwrap();
+    assert!(frame.to_text().unwrap().starts_with(r#"{"session":"hello","id":"#), "{frame}");
+}
+
+#[tokio::test]
+async fn api_router_merges_into_router_with_fallback() {
+    let server = Server::start_with(Auth::Tokens(Tokens::none()), |api| {
+        Router::new().fallback(async || "fallback of the application").merge(api.router())
+    })
+    .await;
+    assert!(server.request("GET", "/unknown", None, "").await.ends_with("fallback of the application"));
+    assert_status(&server.request("GET", "/healthz", None, "").await, 200);
+    let created = server.request("PUT", "/v1/sessions/hello", None, "").await;
+    assert!(created.contains("location: /v1/sessions/hello\r\n"), "{created}");
+    let stream = Server::start_with(Auth::Tokens(Tokens::none()), Api::stream_router).await;
+    assert_status(&stream.request("GET", "/v1/sessions/hello/stream", None, "").await, 404);
+    assert_status(&stream.request("PUT", "/v1/sessions/hello", None, "").await, 404);
 }
