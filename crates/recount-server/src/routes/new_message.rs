@@ -86,8 +86,12 @@ fn check_data(content: &[ContentBlock]) -> Result<(), Problem> {
         let invalid =
             |field: &str, detail: &str| Err(Problem::bad_field(&format!("content[{index}].source.{field}"), detail));
         match source {
-            Source::Base64(source) if source.bytes().is_err() => return invalid("data", "invalid base64"),
-            Source::Base64(source) if source.data.is_empty() => return invalid("data", "empty data"),
+            Source::Base64(source) if source.bytes().is_err() => {
+                return invalid("data", &format!("invalid base64 in content[{index}].source.data"));
+            }
+            Source::Base64(source) if source.data.is_empty() => {
+                return invalid("data", &format!("no data in content[{index}].source.data"));
+            }
             Source::Url(source) if scheme_of(source.url()).is_none_or(|scheme| !SCHEMES.contains(&&*scheme)) => {
                 return invalid("url", &format!("expected a URL with one of the schemes {}", SCHEMES.join(", ")));
             }
