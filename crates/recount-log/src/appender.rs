@@ -1,15 +1,15 @@
-//! Appends that follow each other.
+//! Ordered appends that need not be awaited one by one.
 
 use crate::request::{AppendRequest, AppendSequence, Appended, Request};
 use crate::session::Session;
 use crate::storage::StateChange;
 use crate::{Cursor, Error, Events, Lease};
 
-/// A sequence of appends to a session, in order and without holes.
+/// Appends events to a session in order and without holes.
 ///
-/// [`send`](Self::send) hands events over and does not wait for their commit: an agent does not wait for each delta.
-/// [`append`](Self::append) waits, and when it answers, everything that was sent before it is durable too. When one of
-/// them fails, all that come after it fail as well, so that nothing is ever missing in the middle.
+/// [`send`](Self::send) queues events and does not wait for their commit, for deltas. [`append`](Self::append) waits; when it
+/// returns, all events that were sent before are durable too. After one append fails, all later ones fail, so no entry is
+/// missing in the middle.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -45,12 +45,12 @@ impl Appender {
         Self { session, lease, sequence: AppendSequence::default() }
     }
 
-    /// Hands events over. They are in their place when this is there, and durable after the next
-    /// [`append`](Self::append) or [`flush`](Self::flush). It waits only when too much is on its way already.
+    /// Queues events. Their order is fixed when this returns, and they are durable after the next [`append`](Self::append) or
+    /// [`flush`](Self::flush). It only waits if the writer's queue is full.
     ///
     /// # Errors
     ///
-    /// When an earlier append is known to have failed.
+    /// If an earlier append is known to have failed.
     pub async fn send(&self, events: impl Into<Events>) -> Result<(), Error> {
         if let Some(failure) = self.sequence.failure() {
             return Err(Error::Broken(failure));
@@ -58,11 +58,11 @@ impl Appender {
         self.session.log().send(Request::Append(self.request(events)), None).await
     }
 
-    /// Appends events and waits until they, and all before them, are durable.
+    /// Appends events and waits until they and all earlier ones are durable.
     ///
     /// # Errors
     ///
-    /// As [`Session::append`]; also when the lease is lost, or an earlier append has failed.
+    /// As [`Session::append`]; also if the lease is lost, or an earlier append has failed.
     pub async fn append(&self, events: impl Into<Events>) -> Result<Appended, Error> {
         self.session.request_append(self.request(events)).await
     }
@@ -88,11 +88,11 @@ impl Appender {
         self.session.request_append(AppendRequest { states, ..self.request(events) }).await
     }
 
-    /// Waits until everything that was sent is durable.
+    /// Waits until all events that were sent are durable. Returns the head.
     ///
     /// # Errors
     ///
-    /// When any of it failed.
+    /// If an earlier append failed.
     pub async fn flush(&self) -> Result<Cursor, Error> {
         Ok(self.append(Events::default()).await?.cursor)
     }

@@ -1,4 +1,4 @@
-//! A storage whose commits somebody looks at.
+//! Reports commits to a callback.
 
 use std::fmt;
 use std::path::Path;
@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 
 use crate::storage::{Storage, StorageResult, View, Views, Write};
 
-/// A commit that has been made.
+/// A successful commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommitInfo {
-    /// How many entries it had, of all sessions together.
+    /// The number of entries in the commit, of all sessions.
     pub entries: usize,
-    /// How long it duration until they were as durable as was promised.
+    /// The time until the entries were durable.
     pub duration: Duration,
 }
 
-/// Somebody who looks at commits.
+/// The callback for commits.
 #[derive(Clone)]
 pub(crate) struct CommitObserver(pub(crate) Arc<dyn Fn(CommitInfo) + Send + Sync>);
 
@@ -27,7 +27,7 @@ impl fmt::Debug for CommitObserver {
     }
 }
 
-/// A storage, and somebody who looks at its commits.
+/// A storage that reports its commits.
 #[derive(Debug)]
 pub(crate) struct ObservedStorage<S> {
     storage: S,

@@ -1,8 +1,7 @@
-//! Joining neighbouring deltas of a block into one event.
+//! Merges adjacent deltas of a block into one event.
 //!
-//! The joined event has the id, time and place of the first one and says what they say together, so every fold comes to
-//! the same message. Only neighbours are joined: a reader gets each entry whole, and a cursor between two of them always
-//! means the same.
+//! The merged event has the id and time of the first delta and the content of all of them, so every fold stays the same.
+//! Only adjacent entries are merged, so a reader receives whole entries, and cursors between them keep their meaning.
 
 use std::borrow::Cow;
 
@@ -11,52 +10,51 @@ use recount_message::{AgentEvent, Event, EventKind};
 
 use crate::storage::EntryRow;
 
-/// An event does not grow any further beyond this many bytes of what its deltas say.
+/// The maximum size of the content of a merged event in bytes.
 const LARGEST: usize = 32 * 1024;
 
-/// What stands in the place of some entries that follow each other, and how many of them it is made of.
+/// An entry that replaces adjacent entries, and their number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MergedRow {
     pub(crate) row: EntryRow,
     pub(crate) of: u64,
 }
 
-/// Joins what can be joined in entries that follow each other, of replies that `may_join` says yes to. An entry that
-/// cannot be read is left as it is.
-pub(crate) fn merge_deltas(rows: &[EntryRow], mut may_join: impl FnMut(&str) -> bool) -> Vec<MergedRow> {
-    let mut joined = Vec::new();
+/// Merges adjacent deltas of the replies for which `may_merge` returns `true`. Entries that cannot be decoded stay unchanged.
+pub(crate) fn merge_deltas(rows: &[EntryRow], mut may_merge: impl FnMut(&str) -> bool) -> Vec<MergedRow> {
+    let mut merged = Vec::new();
     let mut run: Option<Run> = None;
     for row in rows {
         if let Some(run) = &mut run
-            && run.take(row, &mut may_join)
+            && run.merge(row, &mut may_merge)
         {
             continue;
         }
-        joined.extend(run.replace(Run::begin(row)).map(Run::finish));
+        merged.extend(run.replace(Run::start(row)).map(Run::finish));
     }
-    joined.extend(run.map(Run::finish));
-    joined
+    merged.extend(run.map(Run::finish));
+    merged
 }
 
-/// Deltas in the joining.
+/// Adjacent deltas that are being merged.
 struct Run {
     row: EntryRow,
     of: u64,
-    /// The delta that the others are joined to; nothing where none can be.
+    /// The merged delta. `None` if the entry is not a delta that can be merged.
     event: Option<AgentEvent>,
 }
 
 impl Run {
-    fn begin(row: &EntryRow) -> Self {
+    fn start(row: &EntryRow) -> Self {
         let event = Event::from_slice(&row.body).ok().filter(|event| delta(&event.kind).is_some());
         Self { row: row.clone(), of: 1, event: event.map(Event::into_owned) }
     }
 
-    /// Takes a row in, if it goes on with what is there.
-    fn take(&mut self, row: &EntryRow, may_join: &mut impl FnMut(&str) -> bool) -> bool {
+    /// Merges a row into the run. Returns `false` if it does not continue the run.
+    fn merge(&mut self, row: &EntryRow, may_merge: &mut impl FnMut(&str) -> bool) -> bool {
         let Some(event) = &mut self.event else { return false };
         let Ok(more) = Event::from_slice(&row.body) else { return false };
-        if row.first != self.row.last + 1 || !continues(event, &more) || !more.reply_id().is_some_and(may_join) {
+        if row.first != self.row.last + 1 || !continues(event, &more) || !more.reply_id().is_some_and(may_merge) {
             return false;
         }
         let (Some(text), Some(Delta { text: more, .. })) = (delta_mut(&mut event.kind), delta(&more.kind)) else {
@@ -81,7 +79,7 @@ impl Run {
     }
 }
 
-/// What a delta adds, and to what.
+/// The content of a delta, and its target.
 #[derive(PartialEq, Eq)]
 struct Delta<'e> {
     reply_id: &'e str,
@@ -109,7 +107,7 @@ fn delta<'e>(kind: &'e EventKind<'_>) -> Option<Delta<'e>> {
         EventKind::ToolResultDataDelta(kind) => {
             let text = kind.data.as_deref().filter(|data| is_plain_base64(data))?;
             let delta = plain(5, &kind.reply_id, &kind.tool_call_id, text)?;
-            // Without an id each delta is data of its own.
+            // Without an id every delta starts a new item.
             Some(Delta { item_id: Some(kind.block_id.as_deref()?), media_type: &kind.media_type, ..delta })
         }
         _ => None,
@@ -128,14 +126,14 @@ fn delta_mut<'e, 'a>(kind: &'e mut EventKind<'a>) -> Option<&'e mut Cow<'a, str>
     }
 }
 
-/// Whole groups of base64 without padding. Two such pieces do together what they do one after the other, whatever text is
-/// there before them; with padding, or cut elsewhere, that would depend on it.
+/// Whether the text consists of whole base64 groups without padding. Two such texts can be concatenated. With padding or a
+/// partial group, the result would depend on the text before them.
 fn is_plain_base64(data: &str) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
     data.len().is_multiple_of(4) && data.bytes().all(is_digit)
 }
 
-/// Whether an event adds to what another one adds to, and says nothing beside it.
+/// Whether a delta has the same target as another one, and no other content of its own.
 fn continues(event: &Event<'_>, more: &Event<'_>) -> bool {
     let (Some(first), Some(second)) = (delta(&event.kind), delta(&more.kind)) else { return false };
     let is_same_target = Delta { text: "", ..first } == Delta { text: "", ..second };
@@ -164,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_every_message_and_covers_every_number() {
+    fn merging_keeps_messages_and_numbers() {
         let mut spared = 0;
         for seed in 0..400 {
             let events = if seed % 2 == 0 { recount_testkit::legal(seed) } else { recount_testkit::illegal(seed) };
@@ -181,11 +179,11 @@ mod tests {
             assert_eq!(next, rows.len() as u64 + 1);
             spared += rows.len() - short.len();
         }
-        assert!(spared > 100, "hardly anything was joined: {spared}");
+        assert!(spared > 100, "too few entries were merged: {spared}");
     }
 
     #[test]
-    fn the_first_one_gives_its_id_and_time() {
+    fn merged_delta_has_id_and_time_of_the_first() {
         let delta = |id: &str, text: &str| {
             let body = format!(
                 r#"{{"id":"{id}","created_at":"t{id}","metadata":{{}},"type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"b","delta":"{text}"}}"#

@@ -1,26 +1,26 @@
-//! Places in a session's log.
+//! Positions in a session.
 
 use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-/// Which history of a session a cursor belongs to: a random number that changes only when acknowledged entries may be
-/// gone or rewritten.
+/// A random number that identifies the history of a session. It changes only when acknowledged entries may be lost or
+/// rewritten.
 ///
-/// It stays through restarts, take-overs and compaction. It changes when a backup is opened for the first time, when a
-/// session is imported over, and after a power loss under [`Durability::Process`](crate::Durability::Process).
+/// Restarts, take-overs and compaction keep the epoch. It changes when a backup is opened for the first time, when an import
+/// replaces the session, and after a power loss under [`Durability::Process`](crate::Durability::Process).
 ///
 /// ```
 /// use recount_log::Epoch;
 ///
-/// assert_eq!(Epoch::from_random(0), Epoch::from_random(1), "it is never zero");
+/// assert_eq!(Epoch::from_random(0), Epoch::from_random(1), "an epoch is never zero");
 /// assert_eq!(Epoch::from_random(7).get(), 7);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Epoch(NonZeroU32);
 
 impl Epoch {
-    /// The epoch that a random number makes.
+    /// Creates an epoch from a random number.
     pub fn from_random(number: u64) -> Self {
         let folded = u32::try_from((number ^ (number >> 32)) & u64::from(u32::MAX)).unwrap_or_default();
         Self(NonZeroU32::new(folded).unwrap_or(NonZeroU32::MIN))
@@ -32,10 +32,10 @@ impl Epoch {
     }
 }
 
-/// A place in a session's log: after the entry with a number, in an epoch.
+/// A position in a session: after an entry, in an epoch.
 ///
-/// As text it is `epoch.seq`, which clients hand back and never look into. Entries are numbered 1, 2, 3 … per session and
-/// never anew; the place before the first is 0.
+/// As text it is `epoch.seq`, which is opaque to clients. Entries are numbered 1, 2, 3 … per session, and numbers are never
+/// reused. The position before the first entry is 0.
 ///
 /// ```
 /// use recount_log::Cursor;
@@ -47,15 +47,15 @@ impl Epoch {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cursor {
-    /// The history that it belongs to.
+    /// The epoch.
     pub epoch: Epoch,
-    /// The number of the last entry before the place.
+    /// The number of the entry before the position.
     pub seq: u64,
 }
 
-/// A text that is no cursor.
+/// The error of an invalid cursor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no cursor: expected two numbers with a dot between them")]
+#[error("{0:?} is not a cursor: expected two numbers with a dot between them")]
 pub struct CursorError(String);
 
 impl fmt::Display for Cursor {
@@ -67,12 +67,12 @@ impl fmt::Display for Cursor {
 impl FromStr for Cursor {
     type Err = CursorError;
 
-    /// Reads a cursor. What a backend may have put behind a second dot, to find the place faster, is passed over.
+    /// Parses a cursor. Text after a second dot is ignored; a backend may use it as a seek hint.
     fn from_str(text: &str) -> Result<Self, CursorError> {
         let error = || CursorError(text.to_owned());
         let mut parts = text.splitn(3, '.');
         let mut number = || {
-            // `parse` would take a sign and any number of zeros, and two texts would be one cursor.
+            // `parse` would accept a sign and leading zeros, so that several texts would be the same cursor.
             let digits =
                 parts.next().filter(|part| part.bytes().all(|byte| byte.is_ascii_digit())).ok_or_else(error)?;
             if digits.len() > 1 && digits.starts_with('0') {
@@ -86,21 +86,21 @@ impl FromStr for Cursor {
     }
 }
 
-/// Where a reader begins.
+/// The start position of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Start {
-    /// With a snapshot of the head, and then what comes after it.
+    /// A snapshot of the head, and then the entries after it.
     Snapshot,
-    /// With the entry after a cursor. If that cannot be continued, a gap and a snapshot come first.
+    /// The entry after a cursor. If the session does not continue from there, a gap and a snapshot come first.
     After(Cursor),
-    /// With the first entry that there is.
+    /// The first entry.
     Beginning,
-    /// With the next entry that is written.
+    /// The next entry to be committed.
     Now,
 }
 
-/// Why a cursor could not be continued.
+/// The reason why a session does not continue from a cursor.
 ///
 /// ```
 /// assert_eq!(recount_log::GapReason::Compacted.as_str(), "compacted");
@@ -108,16 +108,16 @@ pub enum Start {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum GapReason {
-    /// The cursor is of another history of the session.
+    /// The cursor belongs to another epoch.
     Epoch,
     /// The cursor is beyond the head.
     Future,
-    /// The entry after the cursor has been joined with ones before it.
+    /// The cursor is inside of compacted entries.
     Compacted,
 }
 
 impl GapReason {
-    /// The word on the wire.
+    /// The code on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Epoch => "epoch",

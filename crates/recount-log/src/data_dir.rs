@@ -3,10 +3,10 @@
 use std::io;
 use std::path::Path;
 
-/// Makes a directory that nobody else looks into, with those that it is in: conversations are private. One that exists stays
-/// as it is.
+/// Creates a directory with its parents, accessible to its owner only, because conversations are private. An existing
+/// directory is not changed.
 ///
-/// A log makes its data directory by itself. This is for what stands beside it there and may come first.
+/// [`Log::open`](crate::Log::open) creates its data directory. Programs that store other files there first use this function.
 ///
 /// ```
 /// # let parent = tempfile::tempdir()?;
@@ -19,7 +19,7 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// When it cannot be made, or something else has that name.
+/// If the directory cannot be created, or the path is not a directory.
 pub fn make_private_directory(directory: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
@@ -27,8 +27,8 @@ pub fn make_private_directory(directory: &Path) -> io::Result<()> {
     builder.recursive(true).create(directory)
 }
 
-/// Makes an empty file that only its owner can read, if there is none: a directory that somebody else has made may be open to
-/// others. Where that cannot be done, whoever opens the file says why.
+/// Creates an empty file that only its owner can read, if it does not exist, because an existing directory may be readable by
+/// others. Errors are ignored: opening the file reports them.
 pub(crate) fn make_private_file(path: &Path) {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);

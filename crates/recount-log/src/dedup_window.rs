@@ -1,22 +1,22 @@
-//! The window of idempotency: which of the last events a session has.
+//! The deduplication window: the ids of the last events of a session.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
 use hashbrown::HashTable;
 
-/// How many of the last entries are remembered.
+/// The number of entries in the deduplication window.
 pub const WINDOW: u64 = 65_536;
 
-/// An id, hashed. Of 10^14 events one would be taken for the repetition of another.
+/// The hash of an event id. About one in 10^14 events is mistaken for a duplicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IdHash(u64);
 
-/// Hashes ids. It is drawn anew in each process, so that nobody outside can choose ids that have the same hash.
+/// Hashes ids with a random key per process, so that clients cannot choose ids with the same hash.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 impl IdHash {
-    /// Stands for no entry.
+    /// Marks an unused place.
     const NONE: Self = Self(0);
 
     pub(crate) fn of(id: &str) -> Self {
@@ -24,28 +24,28 @@ impl IdHash {
     }
 }
 
-/// Where the events with some ids are, for the last entries.
+/// Finds the entries of the last event ids.
 ///
-/// Every session has one, so it is small: eight bytes for each entry and three for each place in the table. Looking for an
-/// id that is not there, which is nearly every time, touches one line of the processor's cache.
+/// Every session has a window, so it is small: eight bytes per entry and three per place in the table. Looking up an unknown
+/// id, which is the usual case, touches one cache line.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DedupWindow {
-    /// The ids of entries, each at the last digits of its number.
+    /// The ids of entries, each at the index `seq % WINDOW`.
     ids: Vec<IdHash>,
-    /// The places in `ids`, found by what stands there.
+    /// Indexes into `ids`, found by the hash at that index.
     places: HashTable<u16>,
     /// The number of the newest entry.
     newest: u64,
 }
 
 impl DedupWindow {
-    /// The number of the entry with an id.
+    /// Returns the number of the entry with an id.
     pub(crate) fn find(&self, id: IdHash) -> Option<u64> {
         let place = *self.places.find(id.0, |&place| self.at(place) == id)?;
         Some(self.newest - u64::from(low(self.newest).wrapping_sub(place)))
     }
 
-    /// Remembers the entry with an id. Its number is above those that came before; numbers may be left out.
+    /// Adds an entry. Its number must be above all earlier ones; numbers may be skipped.
     pub(crate) fn insert(&mut self, id: IdHash, seq: u64) {
         for passed in (self.newest + 1).max(seq.saturating_sub(WINDOW - 1))..=seq {
             self.forget(low(passed));
@@ -63,7 +63,7 @@ impl DedupWindow {
         self.places.insert_unique(id.0, place, |&place| ids.get(usize::from(place)).map_or(0, |id| id.0));
     }
 
-    /// How much memory it takes.
+    /// The size of the window in memory.
     pub(crate) fn bytes(&self) -> usize {
         self.ids.capacity() * size_of::<IdHash>() + self.places.allocation_size()
     }
@@ -72,7 +72,7 @@ impl DedupWindow {
         self.ids.get(usize::from(place)).copied().unwrap_or(IdHash::NONE)
     }
 
-    /// Forgets the entry at a place, which is too old by now.
+    /// Removes the entry at an index, which has left the window.
     fn forget(&mut self, place: u16) {
         let id = self.at(place);
         if id == IdHash::NONE {
@@ -87,7 +87,7 @@ impl DedupWindow {
     }
 }
 
-/// The last digits of a number: as many as the window has places.
+/// The index of an entry in the window.
 fn low(number: u64) -> u16 {
     (number % WINDOW) as u16
 }
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn remembers_the_last_entries_and_no_more() {
+    fn window_keeps_exactly_the_last_entries() {
         let mut window = DedupWindow::default();
         let last = 3 * WINDOW + 5;
         for seq in 1..=last {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_may_be_left_out() {
+    fn insert_accepts_skipped_numbers() {
         let mut window = DedupWindow::default();
         for seq in [10, 11, 40_000, 65_547, 65_548, 1_000_000, 1_000_003] {
             window.insert(hash(seq), seq);

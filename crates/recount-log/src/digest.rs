@@ -1,4 +1,4 @@
-//! Digests: bytes named by what they are.
+//! SHA-256 digests of uploads.
 
 use std::fmt::{self, Write};
 use std::str::FromStr;
@@ -18,42 +18,42 @@ use sha2::{Digest as _, Sha256};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 
-/// A text that is no digest.
+/// The error of an invalid digest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no digest: expected 64 hexadecimal digits")]
+#[error("{0:?} is not a digest: expected 64 hexadecimal digits")]
 pub struct DigestError(String);
 
-/// How the URL of uploaded bytes begins.
+/// The prefix of an upload's URL.
 const SCHEME: &str = "recount-blob:sha256:";
 const DIGITS: usize = 64;
 
 impl Digest {
-    /// The digest of some bytes.
+    /// Computes the digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// The digest with these bytes.
+    /// Creates a digest from its 32 bytes.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes.
+    /// Returns the 32 bytes of the digest.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// The URL by which messages name uploaded bytes.
+    /// Returns the URL by which messages reference the upload.
     pub fn url(&self) -> String {
         format!("{SCHEME}{self}")
     }
 
-    /// The digest in such a URL.
+    /// Parses the digest in the URL of an upload. `None` for other URLs.
     pub fn in_url(url: &str) -> Option<Self> {
         url.strip_prefix(SCHEME)?.parse().ok()
     }
 
-    /// All digests that a text names by such URLs.
+    /// Finds the digests of all upload URLs in a text.
     pub(crate) fn all_in(text: &str) -> impl Iterator<Item = Self> {
         text.match_indices(SCHEME).filter_map(|(at, _)| {
             let start = at + SCHEME.len();
@@ -79,7 +79,7 @@ impl FromStr for Digest {
         let error = || DigestError(text.to_owned());
         let digit = |byte: u8| match byte {
             b'0'..=b'9' => Ok(byte - b'0'),
-            // One spelling for one digest.
+            // Lower case only, so that each digest has one spelling.
             b'a'..=b'f' => Ok(byte - b'a' + 10),
             _ => Err(error()),
         };

@@ -1,13 +1,13 @@
-//! What the log takes from the world: time, rng and ids.
+//! The sources of time, random numbers and ids.
 
 use std::fmt;
 
 use recount_message::jiff::Timestamp;
 use recount_message::{Clock, IdSource, RandomIds, SystemClock};
 
-/// Draws random numbers.
+/// A source of random numbers.
 pub trait Rng {
-    /// A next_u64 that nobody can guess, or in a simulation the next one of a sequence.
+    /// Returns the next number. It must be unpredictable, except in a simulation.
     fn next_u64(&mut self) -> u64;
 }
 
@@ -17,13 +17,13 @@ pub struct SystemRng;
 
 impl Rng for SystemRng {
     fn next_u64(&mut self) -> u64 {
-        // Six bits of a random UUID are fixed; the other half covers them.
+        // Six bits of a random UUID are fixed. The rotation moves them over random bits of the other half.
         let (high, low) = uuid::Uuid::new_v4().as_u64_pair();
         high.rotate_left(32) ^ low
     }
 }
 
-/// Time, rng and ids, as the log gets them. A simulation gives it its own.
+/// The clock, random numbers and ids of a log. A simulation provides its own.
 pub struct Env {
     clock: Box<dyn Clock + Send>,
     rng: Box<dyn Rng + Send>,
@@ -31,7 +31,7 @@ pub struct Env {
 }
 
 impl Env {
-    /// Env of one's own making.
+    /// Creates an environment from its sources.
     pub fn new(
         clock: impl Clock + Send + 'static,
         rng: impl Rng + Send + 'static,
@@ -54,7 +54,7 @@ impl Env {
 }
 
 impl Default for Env {
-    /// The machine's clock, random numbers and random ids.
+    /// The system clock, random numbers of the operating system, and random ids.
     fn default() -> Self {
         Self::new(SystemClock, SystemRng, RandomIds)
     }

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of the log and its storage.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,76 +6,75 @@ use std::sync::Arc;
 
 use crate::{Cursor, GapReason, SessionKey};
 
-/// Why the log did not do what it was asked.
+/// An error of the log.
 ///
-/// Nothing that ends in an error has changed the log, with one exception that no log can avoid: after
-/// [`Error::Closed`] the last requests may or may not have been written. Sending them again under the same event ids
-/// settles it.
+/// A failed request has changed nothing, with one exception: after [`Error::Closed`] the last requests may or may not have
+/// been committed. Sending the same events again is safe.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There is no such session.
+    /// The session does not exist.
     #[error("there is no session {0}")]
     UnknownSession(SessionKey),
-    /// A session with that name exists.
+    /// The key of the session is in use.
     #[error("there is a session {0} already")]
     SessionExists(SessionKey),
-    /// There is no such message in the session, complete or open.
+    /// The session has no message with that id, complete or open.
     #[error("there is no message {id:?} in the session {session}")]
     UnknownMessage {
         /// The session.
         session: SessionKey,
-        /// The id.
+        /// The id of the message.
         id: String,
     },
-    /// An input does not fit what the reply waits for. Nothing of its batch was written.
+    /// An input was rejected. Nothing of its batch was written.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The log has moved on since the cursor that an append was tied to.
+    /// The expected cursor of an append is not the head.
     #[error("the session {session} is at {head} by now")]
     Moved {
         /// The session.
         session: SessionKey,
-        /// Where its head is.
+        /// The current head.
         head: Cursor,
     },
-    /// Somebody else has taken the lease over, or it was given back.
+    /// The lease was taken over or released.
     #[error("the lease on {subject:?} of the session {session} is not held any more")]
     LeaseLost {
         /// The session.
         session: SessionKey,
-        /// What was leased.
+        /// The subject of the lease.
         subject: String,
     },
-    /// Somebody else holds the lease.
+    /// Another holder has an unexpired lease.
     #[error("the lease on {subject:?} of the session {session} is held by {holder:?}")]
     LeaseHeld {
         /// The session.
         session: SessionKey,
-        /// What is leased.
+        /// The subject of the lease.
         subject: String,
-        /// Who has it.
+        /// The name of the holder.
         holder: String,
     },
-    /// An earlier append of the same [`Appender`](crate::Appender) failed, so this one was not tried.
+    /// An earlier append of the same [`Appender`](crate::Appender) failed. This one was not tried.
     #[error("an earlier append failed: {0}")]
     Broken(Arc<Error>),
-    /// A stored entry cannot be read.
+    /// A stored entry cannot be decoded.
     #[error("the entry {seq} of the session {session} cannot be read: {problem}")]
     BadEntry {
         /// The session.
         session: SessionKey,
         /// The number of the entry.
         seq: u64,
-        /// What is wrong with it.
+        /// The decode error.
         problem: String,
     },
-    /// The session cannot be looked at as it was at that cursor.
+    /// The session does not continue from the cursor, or its state there cannot be rebuilt.
     #[error("the session {session} cannot be looked at from that cursor ({reason})")]
     Gap {
         /// The session.
         session: SessionKey,
-        /// Why.
+        /// The reason.
         reason: GapReason,
     },
     /// The storage failed.
@@ -86,7 +85,7 @@ pub enum Error {
     Closed,
 }
 
-/// An input that was not taken, because it does not fit what the reply waits for.
+/// A rejected input.
 ///
 /// ```
 /// use recount_log::{Refusal, RefusalReason};
@@ -97,15 +96,15 @@ pub enum Error {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the input {event_id:?} was refused ({reason}): {}", reason.explained())]
 pub struct Refusal {
-    /// Which event of the batch, counted from zero.
+    /// The index of the event in the batch.
     pub index: usize,
-    /// Its id.
+    /// The id of the event.
     pub event_id: String,
-    /// Why.
+    /// The reason.
     pub reason: RefusalReason,
 }
 
-/// Why an input was refused.
+/// The reason for rejecting an input.
 ///
 /// ```
 /// assert_eq!(recount_log::RefusalReason::NotWaiting.as_str(), "not_waiting");
@@ -115,16 +114,16 @@ pub struct Refusal {
 pub enum RefusalReason {
     /// The reply has ended.
     Late,
-    /// Somebody has answered already.
+    /// There is an earlier answer.
     Duplicate,
-    /// No such reply, or it has no such call.
+    /// The session has no such reply, or the reply has no such call.
     Foreign,
     /// The call does not wait for this.
     NotWaiting,
 }
 
 impl RefusalReason {
-    /// The word on the wire.
+    /// The code on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Late => "late",
@@ -150,30 +149,30 @@ impl fmt::Display for RefusalReason {
     }
 }
 
-/// Why the storage failed.
+/// An error of a storage. Nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StorageError {
-    /// There is no room. Nothing was written.
+    /// The disk or the database is full.
     #[error("there is no room for it: {0}")]
     Full(String),
-    /// Somebody else has written to the session in between. Nothing was written.
+    /// Another process has written to the session, so its head is not the expected one.
     #[error("somebody else has written to the session {0}")]
     Moved(SessionKey),
-    /// Another process works with the data directory.
+    /// Another process uses the data directory.
     #[error("{} is in use by {}", path.display(), holder(*pid))]
     Locked {
         /// The data directory.
         path: PathBuf,
-        /// The process, where it could be told.
+        /// The id of that process, if known.
         pid: Option<u32>,
     },
-    /// The file is a database, and not one of a log.
+    /// The file is a database of another program.
     #[error("{} is not a Recount log: {problem}", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// A description of the problem.
         problem: String,
     },
     /// The log was written by a newer version.
@@ -183,10 +182,10 @@ pub enum StorageError {
         path: PathBuf,
         /// The version of its schema.
         found: i64,
-        /// The newest that is known here.
+        /// The newest version that this program supports.
         newest: i64,
     },
-    /// The log was written by an older version, and is only to be read.
+    /// The log was written by an older version and is opened read-only, so it cannot be migrated.
     #[error("{} has the older format {found}; open it for writing once to bring it up to date", path.display())]
     Older {
         /// The file.
@@ -194,10 +193,10 @@ pub enum StorageError {
         /// The version of its schema.
         found: i64,
     },
-    /// What is stored is damaged.
+    /// The stored data is damaged.
     #[error("the log is damaged: {0}")]
     Damaged(String),
-    /// Anything else, such as a disk that cannot be read.
+    /// Any other failure, such as an I/O error.
     #[error("{0}")]
     Failed(String),
 }

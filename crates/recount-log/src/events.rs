@@ -1,4 +1,4 @@
-//! Events on their way into the log: encoded once, and never again.
+//! Events to append, encoded once.
 
 use bytes::Bytes;
 use recount_message::{DecodeError, Event, EventKind, Stamps};
@@ -7,15 +7,15 @@ use smallvec::SmallVec;
 use crate::Digest;
 use crate::dedup_window::IdHash;
 
-/// Small events share memory up to so many bytes: an entry that is kept for readers keeps that much from being given back,
-/// and not the whole batch that it came with.
+/// The size up to which small events share one allocation. An entry that is kept for readers keeps its whole allocation
+/// alive, so the size is limited.
 const SHARED: usize = 4 * 1024;
 
 /// Some events in native JSON, ready to be appended.
 ///
-/// They are encoded where they are made, so that the writer, the storage and every reader share the same bytes. What else
-/// follows from an event alone is found out here too, and not by the writer, for which everybody waits. Ids and times that
-/// are missing are stamped here, once: sending the same `Events` again is sending the same events.
+/// They are encoded on the caller's thread, and the writer, the storage and every reader share the same bytes. Ids are hashed
+/// and referenced uploads are collected here too, to keep work off the writer thread. Missing ids and times are filled in
+/// once, so appending the same `Events` again appends the same events.
 ///
 /// ```
 /// use recount_log::Events;
@@ -30,20 +30,20 @@ const SHARED: usize = 4 * 1024;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Events {
-    /// Mostly one: a delta is sent as soon as it is there.
+    /// Usually one, because deltas are sent as they arrive.
     items: SmallVec<[Item; 1]>,
-    /// The uploads that events name, each with the index of the event.
+    /// The uploads that events reference, each with the index of the event.
     uploads: Vec<(usize, Digest)>,
 }
 
-/// An event, encoded.
+/// An encoded event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Item {
     pub(crate) text: Bytes,
     pub(crate) id: IdHash,
 }
 
-/// A line that is no event.
+/// The error of a line that is not an event.
 ///
 /// ```
 /// let error = recount_log::Events::from_lines(b"{\"type\":\"USER_INTERRUPT\"}").unwrap_err();
@@ -54,17 +54,17 @@ pub(crate) struct Item {
 pub struct LineError {
     /// The number of the line, counted from one.
     pub line: usize,
-    /// What is wrong with it.
+    /// The decode error.
     pub error: DecodeError,
 }
 
 impl Events {
-    /// Encodes events; what has no id or no time gets a random one and the present one.
+    /// Encodes events. A missing id is replaced by a random one, a missing time by the current one.
     pub fn of<'e, 'a: 'e>(events: impl IntoIterator<Item = &'e Event<'a>>) -> Self {
         Self::stamped(events, &mut Stamps::default())
     }
 
-    /// Encodes events; what has no id or no time is given one.
+    /// Encodes events, and takes missing ids and times from `stamps`.
     pub fn stamped<'e, 'a: 'e>(events: impl IntoIterator<Item = &'e Event<'a>>, stamps: &mut Stamps) -> Self {
         let mut encoder = Encoder::default();
         for event in events {
@@ -73,11 +73,11 @@ impl Events {
         encoder.finish()
     }
 
-    /// Reads events from JSON lines; blank ones are passed over. What they hold is written canonically.
+    /// Decodes events from JSON lines, skipping blank ones, and encodes them canonically.
     ///
     /// # Errors
     ///
-    /// When a line is no event; the error has its number.
+    /// If a line is not an event. The error contains the number of the line.
     pub fn from_lines(text: &[u8]) -> Result<Self, LineError> {
         let mut encoder = Encoder::default();
         let mut stamps = Stamps::default();
@@ -92,34 +92,34 @@ impl Events {
         Ok(encoder.finish())
     }
 
-    /// The events in native JSON, in their order.
+    /// Returns the events in native JSON, in order.
     pub fn texts(&self) -> impl Iterator<Item = &Bytes> {
         self.items.iter().map(|item| &item.text)
     }
 
-    /// Puts more events behind these.
+    /// Appends further events.
     pub fn extend(&mut self, more: Self) {
         let before = self.items.len();
         self.items.extend(more.items);
         self.uploads.extend(more.uploads.into_iter().map(|(index, digest)| (before + index, digest)));
     }
 
-    /// How many there are.
+    /// The number of events.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no events.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// How many bytes they have.
+    /// The size of the encoded events in bytes.
     pub fn bytes(&self) -> usize {
         self.items.iter().map(|item| item.text.len()).sum()
     }
 
-    /// Takes an event whose text is there already.
+    /// Adds an event that is encoded already.
     pub(crate) fn push_encoded(&mut self, event: &Event<'_>, text: Bytes) {
         if may_name_uploads(&event.kind)
             && let Ok(text) = std::str::from_utf8(&text)
@@ -134,12 +134,12 @@ impl Events {
         &self.items
     }
 
-    /// The uploads that the event with an index names.
+    /// Returns the uploads that the event with an index references.
     pub(crate) fn uploads_of(&self, index: usize) -> impl Iterator<Item = Digest> {
         self.uploads.iter().filter(move |(of, _)| *of == index).map(|(_, digest)| *digest)
     }
 
-    /// Whether any event names an upload. Hardly any do.
+    /// Whether any event references an upload. Most do not.
     pub(crate) fn names_uploads(&self) -> bool {
         !self.uploads.is_empty()
     }
@@ -171,9 +171,9 @@ impl<'a> From<&Vec<Event<'a>>> for Events {
 
 #[derive(Default)]
 struct Encoder {
-    /// Texts that are not items yet.
+    /// Encoded events that are not items yet.
     buffer: String,
-    /// Where each of them ends, and what its id is.
+    /// The end of each of them in the buffer, and its id.
     ends: SmallVec<[(usize, IdHash); 1]>,
     items: SmallVec<[Item; 1]>,
     uploads: Vec<(usize, Digest)>,
@@ -213,7 +213,7 @@ impl Encoder {
         }
     }
 
-    /// Makes items of the texts. They share one piece of memory.
+    /// Turns the encoded events into items that share one allocation.
     fn share(&mut self) {
         let whole = Bytes::from(std::mem::take(&mut self.buffer));
         let mut start = 0;
@@ -229,7 +229,7 @@ impl Encoder {
     }
 }
 
-/// Whether an event can hold a URL. Deltas of text cannot, and they are most of what is written.
+/// Whether an event can contain an upload URL. Text deltas, which are most of the events, cannot.
 fn may_name_uploads(kind: &EventKind<'_>) -> bool {
     !matches!(
         kind,
@@ -250,13 +250,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_shares_its_memory_with_few_others() {
+    fn small_events_share_bounded_allocations() {
         let event = |size: usize| Event::new(CustomEvent::signal("note", Object::from([("text", "x".repeat(size))])));
         let given: Vec<_> = [10, 20_000, 30, 40, 5_000].into_iter().chain([100; 200]).map(event).collect();
         let events = Events::of(&given);
         let texts: Vec<&[u8]> = events.texts().map(|text| &text[..]).collect();
         assert_eq!(texts, given.iter().map(|event| event.to_json().into_bytes()).collect::<Vec<_>>());
-        // What lies in one piece of memory follows each other in it.
+        // Events in one allocation are adjacent in memory.
         let mut pieces: Vec<usize> = Vec::new();
         let mut end = std::ptr::null();
         for text in texts {

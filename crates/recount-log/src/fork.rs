@@ -1,4 +1,4 @@
-//! A copy of a session, up to a place.
+//! Copies a session, up to a position.
 
 use bytes::Bytes;
 use recount_message::{AgentEvent, FinishedReason, Fold, ReplyEnd, ReplyWriter, Stamps};
@@ -16,17 +16,16 @@ use crate::{Cursor, Error, Events, SessionKey};
 /// How much is copied at once.
 const PAGE: PageLimit = PageLimit { count: 2_048, bytes: 2 << 20 };
 
-/// Up to where a session is copied.
+/// The end of the copied range of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ForkPoint {
-    /// All of it.
+    /// All entries.
     #[default]
     Head,
     /// The entries up to a cursor.
     After(Cursor),
-    /// The entries before the one that begins the message with this id, be it complete or open: what was there when it
-    /// was said.
+    /// The entries before the first entry of the message with this id, complete or open.
     Before(String),
 }
 
@@ -37,11 +36,11 @@ impl From<Option<Cursor>> for ForkPoint {
 }
 
 impl Log {
-    /// Makes a session of another one's entries up to a cursor, before a message, or of all of them.
+    /// Copies a session: all entries, those up to a cursor, or those before a message.
     ///
-    /// The copy has its own epoch and numbers; deltas are joined, and replies that are open at that place are ended as
-    /// interrupted. Documents are copied when all entries are: at an older place they would say too much. A copy for another
-    /// tenant has the uploads that it names.
+    /// The copy has its own epoch and numbers. Deltas are merged, and replies that are open at the end of the range are ended
+    /// as interrupted. Documents are copied only with all entries, because they do not match an earlier position. A copy for
+    /// another tenant includes the referenced uploads.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -61,8 +60,8 @@ impl Log {
     ///
     /// # Errors
     ///
-    /// When the source or the message does not exist, or the new name does, or when the cursor is of another epoch, beyond
-    /// the head, or inside of what was compacted.
+    /// If the source or the message does not exist, if the new key is in use, or if the cursor belongs to another epoch, is
+    /// beyond the head, or is inside of compacted entries.
     pub async fn fork(&self, from: &SessionKey, until: impl Into<ForkPoint>, to: SessionKey) -> Result<Session, Error> {
         let source = Source { from: from.clone(), until: until.into(), to: to.clone() };
         let (properties, exists) = self
@@ -77,7 +76,7 @@ impl Log {
         if exists {
             return Err(Error::SessionExists(to));
         }
-        // One thread reads, all at one moment, while this task writes what was read before.
+        // One thread reads the pages from one view while this task writes them.
         let (pages, mut read) = mpsc::channel(1);
         let log = self.clone();
         let reading = tokio::spawn(async move { log.read_long(move |view| source.copy(view, &pages)).await });
@@ -87,14 +86,14 @@ impl Log {
         }
         reading.await.map_err(|_| Error::Closed)??;
         if from.tenant() != to.tenant() {
-            self.hand_on_uploads(from, to.tenant()).await?;
+            self.copy_uploads(from, to.tenant()).await?;
         }
         draft.publish().await?;
         Ok(self.session(to))
     }
 
-    /// Keeps what a session names for another tenant too.
-    async fn hand_on_uploads(&self, from: &SessionKey, tenant: &str) -> Result<(), Error> {
+    /// Copies the uploads that a session references to another tenant.
+    async fn copy_uploads(&self, from: &SessionKey, tenant: &str) -> Result<(), Error> {
         let key = from.clone();
         for digest in self.read(move |view| Ok(view.referenced_uploads(&key)?)).await? {
             if let Some(upload) = self.uploaded(from.tenant(), digest).await? {
@@ -105,34 +104,34 @@ impl Log {
     }
 }
 
-/// A session that is copied, and up to where.
+/// The parameters of a copy.
 struct Source {
     from: SessionKey,
     until: ForkPoint,
     to: SessionKey,
 }
 
-/// A piece of a copy.
+/// A page of a copy.
 struct Page {
     events: Events,
     states: Vec<StateChange>,
 }
 
 impl Source {
-    /// Reads the session and hands on what its copy is made of, page by page. It waits while nobody takes them.
+    /// Reads the session and sends its pages, waiting while the channel is full.
     fn copy(self, view: &dyn View, pages: &mpsc::Sender<Page>) -> Result<(), Error> {
         let Self { from, until, to } = self;
         let row = view.session(&from)?.ok_or_else(|| Error::UnknownSession(from.clone()))?;
         let until = match until {
             ForkPoint::Head => row.head,
             ForkPoint::After(cursor) => check_cursor(view, &from, cursor).map(|_| cursor.seq)?,
-            // The entry that begins a message is joined with no other, so the one before it can be told.
+            // The first entry of a message is never merged with earlier ones, so the copy can end before it.
             ForkPoint::Before(id) => match start_of_message(view, &from, &id)? {
                 Some(place) => place.saturating_sub(1),
                 None => return Err(Error::UnknownMessage { session: from, id }),
             },
         };
-        let hand_on = |events, states| pages.blocking_send(Page { events, states }).map_err(|_| Error::Closed);
+        let send = |events, states| pages.blocking_send(Page { events, states }).map_err(|_| Error::Closed);
         let mut fold = Fold::new();
         let mut after = 0;
         while after < until {
@@ -149,20 +148,20 @@ impl Source {
                 let body = joined.row.body;
                 events.push_encoded(&decode(&from, joined.row.last, &body)?, body.clone());
             }
-            hand_on(events, Vec::new())?;
+            send(events, Vec::new())?;
         }
         let mut events = Events::default();
         for event in closing_events(&fold, &to) {
             events.push_encoded(&event, Bytes::from(event.to_json()));
         }
-        // At an older place the documents would know more than the entries say.
+        // The documents do not match an earlier position.
         let states = if until == row.head { view.states(&from)? } else { Vec::new() };
         let states = states.into_iter().map(|(name, body)| StateChange { name, body: Some(body) }).collect();
-        hand_on(events, states)
+        send(events, states)
     }
 }
 
-/// The events that end the open replies of a fold: open blocks end, and every call gets its result.
+/// Creates the events that end the open replies of a fold: they end open blocks and give every call a result.
 fn closing_events(fold: &Fold, key: &SessionKey) -> Vec<AgentEvent> {
     let mut events = Vec::new();
     for reply in fold.open_replies() {

@@ -1,4 +1,4 @@
-//! The name of a session.
+//! Session keys.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
-/// What a session is called: a name, within a tenant.
+/// The key of a session: a name within a tenant.
 ///
-/// Names are one to 64 of `A-Z a-z 0-9 _ -`. The tenant may be empty, which is what a log with one owner uses. As text a
-/// key is `name`, or `tenant/name`.
+/// Names have 1 to 64 characters of `A-Z a-z 0-9 _ -`. The tenant may be empty, for a log with one owner. As text a key is
+/// `name` or `tenant/name`.
 ///
 /// ```
 /// use recount_log::SessionKey;
@@ -23,45 +23,45 @@ use std::sync::{Arc, LazyLock};
 #[derive(Clone)]
 pub struct SessionKey(Arc<Names>);
 
-/// Keys are looked up for every request and made seldom, so the hash is made with them.
+/// Keys are looked up for every request and created rarely, so their hash is computed once.
 struct Names {
     hash: u64,
     tenant: Box<str>,
     name: Box<str>,
 }
 
-/// Hashes keys. It is drawn anew in each process, so that nobody outside can choose keys that collide.
+/// Hashes keys with a random key per process, so that clients cannot choose keys that collide.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
-/// A text that cannot be the name of a session or of a tenant.
+/// The error of an invalid session or tenant name.
 ///
 /// ```
 /// let error = recount_log::SessionKey::new("").unwrap_err();
-/// assert_eq!(error.to_string(), "\"\" is no session name: expected 1 to 64 of A-Z a-z 0-9 _ -");
+/// assert_eq!(error.to_string(), "\"\" is not a session name: expected 1 to 64 of A-Z a-z 0-9 _ -");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no {what} name: expected 1 to 64 of A-Z a-z 0-9 _ -")]
+#[error("{text:?} is not a {what} name: expected 1 to 64 of A-Z a-z 0-9 _ -")]
 pub struct KeyError {
     text: String,
     what: &'static str,
 }
 
 const LONGEST: usize = 64;
-/// How the names of drafts begin. It comes after everything that other names may begin with.
-const DRAFT: char = '~';
+/// The prefix of the names of staged sessions. It sorts after all other names.
+const STAGED: char = '~';
 
 impl SessionKey {
-    /// A session of the tenant that has no name.
+    /// Creates a key with an empty tenant.
     ///
     /// # Errors
     ///
-    /// When the name has other characters than those allowed, none, or too many.
+    /// If the name is empty, too long, or contains other characters.
     pub fn new(name: &str) -> Result<Self, KeyError> {
         check(name, "session")?;
         Ok(Self::unchecked("", name))
     }
 
-    /// A session of a tenant; the empty one is allowed.
+    /// Creates a key of a tenant, which may be empty.
     ///
     /// ```
     /// use recount_log::SessionKey;
@@ -72,7 +72,7 @@ impl SessionKey {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new), for either of them.
+    /// If either name is invalid, as in [`new`](Self::new).
     pub fn of_tenant(tenant: &str, name: &str) -> Result<Self, KeyError> {
         if !tenant.is_empty() {
             check(tenant, "tenant")?;
@@ -92,17 +92,17 @@ impl SessionKey {
     /// assert!(draft.to_string().parse::<SessionKey>().is_err());
     /// ```
     pub fn staged(tenant: &str, number: u64) -> Self {
-        Self::unchecked(tenant, &format!("{DRAFT}{number:016x}"))
+        Self::unchecked(tenant, &format!("{STAGED}{number:016x}"))
     }
 
     /// Whether this is the key of a [draft](Self::draft).
     pub fn is_staged(&self) -> bool {
-        self.name().starts_with(DRAFT)
+        self.name().starts_with(STAGED)
     }
 
-    /// A key that was stored, that of a draft too.
+    /// Parses a stored key, including those of staged sessions.
     pub(crate) fn stored(tenant: &str, name: &str) -> Result<Self, KeyError> {
-        match name.strip_prefix(DRAFT) {
+        match name.strip_prefix(STAGED) {
             Some(number) => Self::of_tenant(tenant, number).map(|_| Self::unchecked(tenant, name)),
             None => Self::of_tenant(tenant, name),
         }
@@ -112,7 +112,7 @@ impl SessionKey {
         Self(Arc::new(Names { hash: HASHER.hash_one((tenant, name)), tenant: tenant.into(), name: name.into() }))
     }
 
-    /// The tenant; empty where there is only one.
+    /// The tenant. Empty for a log with one owner.
     pub fn tenant(&self) -> &str {
         &self.0.tenant
     }

@@ -1,8 +1,7 @@
-//! Leases: who may go on with something.
+//! Leases give one run the exclusive right to work on a subject of a session, such as a reply.
 //!
-//! A lease says that one run, and no other, works on something of a session, such as a reply. Time is only a reason to
-//! take a lease away from somebody who seems to be gone. What keeps two runs from writing is the check in the writer, at
-//! the moment of each append: once a lease has been taken over, nothing comes through under the old one any more.
+//! Expiry only decides when another run may take a lease over. The writer checks the lease of every append when it writes
+//! it, so after a take-over no append under the old lease succeeds.
 
 use std::time::Duration;
 
@@ -11,10 +10,10 @@ use recount_message::jiff::{SignedDuration, Timestamp};
 
 use crate::{Error, SessionKey};
 
-/// The right to go on with something of a session, until somebody takes it over.
+/// The exclusive right to work on a subject of a session, valid until it is released or taken over.
 ///
-/// Append under it with [`Session::appender`](crate::Session::appender). Its token is random, so a lease from before a
-/// restart is never taken for one of afterwards: all leases of an earlier process are void.
+/// [`Session::appender`](crate::Session::appender) appends under it. Its token is random, so a lease of an earlier process
+/// is never valid.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Lease {
     pub(crate) session: SessionKey,
@@ -28,7 +27,7 @@ impl Lease {
         &self.session
     }
 
-    /// What is leased, such as the id of a reply.
+    /// The leased subject, such as the id of a reply.
     pub fn subject(&self) -> &str {
         &self.subject
     }
@@ -38,21 +37,21 @@ impl Lease {
     }
 }
 
-/// What somebody asks for.
+/// The parameters of a lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaseRequest {
-    /// What is to be leased, such as the id of a reply.
+    /// The subject, such as the id of a reply.
     pub subject: String,
-    /// Who asks, in words for people and logs.
+    /// The name of the holder, for error messages and logs.
     pub holder: String,
-    /// How long nobody else may take it without force. Renewing begins it anew.
+    /// The time until another holder may take the lease over. [`Session::renew`](crate::Session::renew) restarts it.
     pub ttl: Duration,
-    /// Whether to take it even from somebody whose time is not over.
+    /// Whether to take over an unexpired lease.
     pub force: bool,
 }
 
 impl LeaseRequest {
-    /// Asks for a lease of half a minute, and not by force.
+    /// Creates a request for a lease of 30 seconds that takes over expired leases only.
     ///
     /// ```
     /// use recount_log::LeaseRequest;
@@ -64,13 +63,13 @@ impl LeaseRequest {
         Self { subject: subject.into(), holder: holder.into(), ttl: Duration::from_secs(30), force: false }
     }
 
-    /// The same request for another length of time.
+    /// Sets the time until another holder may take the lease over.
     pub fn with_ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl;
         self
     }
 
-    /// The same request, to be granted even while somebody else holds the lease.
+    /// Takes over the lease even if another holder has an unexpired one.
     pub fn force(mut self) -> Self {
         self.force = true;
         self
@@ -90,15 +89,15 @@ struct Held {
     until: Timestamp,
 }
 
-/// A lease that was granted, and from whom it was taken.
+/// A granted lease. `taken_from` is the previous holder, if there was one.
 pub(crate) struct Granted {
     pub(crate) lease: Lease,
     pub(crate) taken_from: Option<String>,
 }
 
-/// What the leases of a session were before a change.
+/// The leases of a session before a change, to undo the change.
 #[derive(Debug)]
-pub(crate) struct Before {
+pub(crate) struct SavedLeases {
     session: SessionKey,
     held: Option<HashMap<String, Held>>,
 }
@@ -148,24 +147,24 @@ impl Leases {
         Ok(())
     }
 
-    /// A lease whose time is over holds on until somebody else takes it: nobody is hurt by that.
+    /// Checks that a lease is held. An expired lease stays valid until it is taken over.
     pub(crate) fn check(&self, lease: &Lease) -> Result<(), Error> {
         let held = self.held.get(&lease.session).and_then(|subjects| subjects.get(&lease.subject));
         if held.is_some_and(|held| held.token == lease.token) { Ok(()) } else { Err(lease.lost()) }
     }
 
-    pub(crate) fn forget(&mut self, session: &SessionKey) {
+    pub(crate) fn remove_session(&mut self, session: &SessionKey) {
         self.held.remove(session);
     }
 
-    pub(crate) fn before(&self, session: &SessionKey) -> Before {
-        Before { session: session.clone(), held: self.held.get(session).cloned() }
+    pub(crate) fn save(&self, session: &SessionKey) -> SavedLeases {
+        SavedLeases { session: session.clone(), held: self.held.get(session).cloned() }
     }
 
-    pub(crate) fn restore(&mut self, before: Before) {
-        match before.held {
-            Some(held) => self.held.insert(before.session, held),
-            None => self.held.remove(&before.session),
+    pub(crate) fn restore(&mut self, saved: SavedLeases) {
+        match saved.held {
+            Some(held) => self.held.insert(saved.session, held),
+            None => self.held.remove(&saved.session),
         };
     }
 }
@@ -180,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_kept_of_leases_that_were_given_back() {
+    fn released_leases_leave_no_state() {
         let (mut leases, key) = (Leases::default(), "chat".parse().unwrap());
         let mut acquire = |subject, token| {
             let request = LeaseRequest::new(subject, "run 1");

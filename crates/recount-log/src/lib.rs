@@ -1,8 +1,8 @@
 //! One durable log per session.
 //!
-//! A session is a sequence of [events](recount_message::Event). Agents, browsers, terminals and other services each are
-//! a writer or a reader at a cursor; a connection is never the run. Whoever reads, wherever they join and however often
-//! they drop off, ends up with exactly the same messages, byte for byte.
+//! A session is a sequence of [events](recount_message::Event). Agents, browsers, terminals and other services are writers
+//! and readers at a cursor, independent of connections. Every reader ends up with the same messages, byte for byte,
+//! regardless of where it starts and how often it reconnects.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -14,11 +14,11 @@
 //! let log = Log::open(directory, Options::default())?;
 //! let session = log.create("chat".parse()?).await?;
 //!
-//! // A user writes. When this answers, the message is on the disk.
+//! // Append a user message. It is on the disk when `append` returns.
 //! let hello = Msg::user("Alice", "Hello");
 //! session.append([&Event::new(CustomEvent::message(&hello))]).await?;
 //!
-//! // An agent answers. Its deltas are handed over; only the end is waited for.
+//! // Stream a reply. `send` only queues its deltas; `flush` waits until all of them are durable.
 //! let mut events = Vec::new();
 //! let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::default(), "chat", "Friday");
 //! reply.text("Hello, ");
@@ -30,12 +30,12 @@
 //! }
 //! let head = appender.flush().await?;
 //!
-//! // Anybody reads, from anywhere.
+//! // Read the session from the beginning.
 //! let mut reader = session.subscribe(Start::Beginning)?;
 //! let mut fold = Fold::new();
-//! while reader.position() != Some(head) || fold.cursor() < head.seq {
+//! while fold.cursor() < head.seq {
 //!     let Frame::Entry(entry) = reader.next().await? else { unreachable!() };
-//!     fold.apply_at(entry.cursor.seq, &Event::from_slice(&entry.event)?);
+//!     fold.apply_at(entry.cursor.seq, &entry.decode()?);
 //! }
 //! assert!(fold.messages().eq([&hello, &answer]));
 //! log.close().await?;
@@ -44,72 +44,72 @@
 //!
 //! # The contract
 //!
-//! **What an acknowledgement means.** When [`Session::append`] or [`Appender::append`] answers, its events are committed.
-//! Under [`Durability::Disk`], the default, they survive a power loss; under [`Durability::Process`] they survive the end
-//! of the process, `kill -9` too. An entry is visible to readers after its commit and never before. What ends in an error
-//! has changed nothing; what was never answered may or may not be there, and sending the same events again settles it.
+//! **Acknowledgement.** When [`Session::append`] or [`Appender::append`] returns, its events are committed. Under
+//! [`Durability::Disk`], the default, they survive a power loss. Under [`Durability::Process`] they survive the end of the
+//! process, including `kill -9`. Readers see an entry after its commit and never before. A request that fails has changed
+//! nothing. If no response arrived, the events may or may not be committed; sending them again is safe.
 //!
-//! **Order.** One writer orders all entries of a session. They are numbered 1, 2, 3 … without a hole and never anew.
-//! Replies may interleave. The appends of an [`Appender`] keep their order, and when one of them fails, so do all behind
-//! it: nothing is ever missing in the middle. No order is taken from a time.
+//! **Order.** One writer orders all entries of a session. They are numbered 1, 2, 3 … without holes, and a number is never
+//! reused. Replies may interleave. The appends of an [`Appender`] keep their order, and after one of them fails all later
+//! ones fail too, so no entry is missing in the middle. Timestamps do not affect the order.
 //!
-//! **Once.** The id of an event is its idempotency key, per session. An event that is among the last [`WINDOW`] entries
-//! is counted as a duplicate and not written; batches may be cut anew. Beyond the window, events for a reply that has
-//! ended and messages that exist are not written either ([`Ignored::is_written`]). For more than that there is
-//! [`Session::append_if`], which writes only if a cursor is still the head.
+//! **Deduplication.** The id of an event is its idempotency key within the session. An event that is among the last
+//! [`WINDOW`] entries is counted as a duplicate and not written again, also if the batches are cut differently. Beyond the
+//! window, events of ended replies and messages that already exist are not written either ([`Ignored::is_written`]). For
+//! stronger guarantees, [`Session::append_if`] writes only if a cursor is still the head.
 //!
-//! **Inputs.** A confirmation, a result from outside and an interrupt are checked against the fold of everything before
-//! them, by the writer, at their place. The first one wins. One that does not fit is refused with its whole batch and
-//! never enters the log: `late` (the reply has ended), `duplicate` (somebody has answered), `foreign` (no such reply or
-//! call), `not_waiting`. The check for repetition comes first: the same input sent again gets its first answer.
+//! **Inputs.** Confirmations, external results and interrupts are validated by the writer against the fold of all earlier
+//! entries. The first valid input wins. An invalid one is rejected with its whole batch and never enters the log: `late`
+//! (the reply has ended), `duplicate` (there is an earlier answer), `foreign` (unknown reply or call), `not_waiting`.
+//! Deduplication comes first: sending the same input again returns the first result.
 //!
-//! **Fencing.** A [`Lease`] says who goes on with something, such as a reply. Time only says when it may be taken from
-//! somebody; what keeps a former holder out is that every append under a lease is checked when it is written. A lease that
-//! was taken over leaves an entry (`recount.taken_over`). Leases end with the process.
+//! **Fencing.** A [`Lease`] decides which run works on a subject, such as a reply. Its expiry only decides when another
+//! holder may take it over. Every append under a lease is checked when it is written, which excludes former holders. A
+//! take-over appends an entry (`recount.taken_over`). Leases end with the process.
 //!
-//! **Joining** ([`Session::subscribe`]) is one operation from any place, the same for new, live and lagging readers. Entries
-//! come in order, each once. Nobody is dropped for slowness, nobody waits for a slow one, and nothing is kept for it:
-//! whoever falls behind the entries in memory reads the storage.
+//! **Subscribing** ([`Session::subscribe`]) works the same from every position, for new, live and lagging readers. Entries
+//! arrive in order, each once. Slow readers are not dropped, do not delay others, and are not buffered for: a reader that
+//! falls behind the entries in memory reads from the storage.
 //!
-//! **Gaps.** A cursor is continued exactly or not at all. One of another epoch, beyond the head, or inside of entries that
-//! were compacted gets [`Frame::Gap`] and then [`Frame::Snapshot`], never a silent hole.
+//! **Gaps.** A reader either continues exactly at its cursor or receives [`Frame::Gap`] and [`Frame::Snapshot`]. There is a
+//! gap if the cursor belongs to another epoch, is beyond the head, or is inside of compacted entries.
 //!
-//! **Epochs** change only when acknowledged entries may be gone or rewritten: when a backup is opened for the first time,
-//! when a session is imported over, and after a power loss under [`Durability::Process`]. They stay through restarts,
-//! take-overs and compaction.
+//! **Epochs** change only when acknowledged entries may be lost or rewritten: when a backup is opened for the first time,
+//! when an import replaces a session, and after a power loss under [`Durability::Process`]. Restarts, take-overs and
+//! compaction keep the epoch.
 //!
-//! **Snapshots** hold the newest fifty complete messages and every open reply as far as it has come, and say where each of
-//! those stands among them. Complete messages are stored in the commit of the entry that completes them. Open replies are folded from a checkpoint, which is written so
-//! that all of them together weigh no more than the entries.
+//! **Snapshots** contain the newest [`SNAPSHOT_MESSAGES`] complete messages and all open replies with their positions. A
+//! complete message is stored in the commit of the entry that completes it. Open replies are rebuilt from a checkpoint;
+//! checkpoints are written so that all of them together are no larger than the entries.
 //!
 //! **Documents**, such as an agent's state, are stored in the commit of the events that they belong to
 //! ([`Appender::append_with`]).
 //!
-//! **Drafts** ([`Log::draft`]) are sessions in the making: written piece by piece, seen by nobody, and adopted at once. What
-//! a process leaves behind that dies in the middle is gone when the log is opened again.
+//! **Staged sessions** ([`Log::stage`]) are written in pieces, hidden until they are published, and published in one step.
+//! If the process dies before that, they are deleted when the log is opened again.
 //!
-//! **Compaction** ([`Session::compact`]) joins neighbouring deltas of replies that ended long ago. Every fold comes to the
-//! same messages. The joined event has the first one's id and time, and the cursor of the last one.
+//! **Compaction** ([`Session::compact`]) merges adjacent deltas of replies that ended long enough ago. All folds stay the
+//! same. The merged event has the id and time of the first one, and the cursor of the last one.
 //!
-//! **Bytes.** Events come back as they were written. Large ones are kept apart from the others, which nobody notices.
-//! Uploads ([`Log::upload`]) have a URL that messages name; what no entry names is removed by [`Log::sweep`].
+//! **Bytes.** Events are returned as they were written. Large ones are stored separately, without a visible difference.
+//! Uploads ([`Log::upload`]) have a URL for use in messages; [`Log::sweep`] deletes those that no entry references.
 //!
-//! # What survives what
+//! # Failures
 //!
 //! | | `process` | `disk` |
 //! |---|---|---|
-//! | the process is killed | everything acknowledged | everything acknowledged |
-//! | the machine loses power | up to the last moments; epochs change | everything acknowledged |
-//! | the disk is full | what was written before; the append is an error | the same |
-//! | the file is cut off, or another program's | an error that says so | the same |
+//! | the process is killed | nothing acknowledged is lost | nothing acknowledged is lost |
+//! | the machine loses power | the last moments may be lost; epochs change | nothing acknowledged is lost |
+//! | the disk is full | appends fail; earlier entries stay | the same |
+//! | the file is truncated or not a log | opening fails with an error | the same |
 //!
-//! # How it is made
+//! # Implementation
 //!
 //! [`Writer`], [`Subscription`](subscription::Subscription) and the leases are state machines without I/O: requests and a
-//! [`Storage`](storage::Storage) go in, answers come out, and time, chance and ids come from the [`Env`]. Threads
-//! drive them for real: one plans, and another commits what was planned before, so that neither waits for the other
-//! ([`writer::Pipeline`]). The simulator of `recount-simulator` drives them from a seed, through crashes, full disks, lost
-//! power and lost leases. Another backend implements [`storage::Storage`] and [`storage::View`] and passes the same suite.
+//! [`Storage`](storage::Storage) are inputs, responses are outputs, and time, random numbers and ids come from [`Env`]. Two
+//! threads drive them: one plans the next batch while the other commits the previous one ([`writer::Pipeline`]). The
+//! simulator in `recount-simulator` drives the same state machines from a seed, through crashes, full disks, power losses
+//! and lost leases. Another backend implements [`storage::Storage`] and [`storage::View`] and must pass the same suite.
 
 mod appender;
 mod commit_observer;

@@ -1,4 +1,4 @@
-//! What has to be done now and then: compaction, uploads that nobody names, room that is given back.
+//! Periodic maintenance: compacts sessions, deletes unused uploads, and returns unused space.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,16 +10,15 @@ use crate::request::{Request, Response};
 use crate::storage::{SessionRow, View};
 use crate::{Epoch, Error, SessionKey};
 
-/// How many sessions are looked at in one step.
+/// The number of sessions that one step examines.
 const SESSIONS: usize = 64;
-/// Uploads that no entry names are kept for so long: whoever has made one is about to name it.
+/// The minimum age at which unreferenced uploads are deleted. A client references its upload some time after uploading it.
 const UPLOADS: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Looks after a log, step by step.
+/// Maintains a log in small steps.
 ///
-/// A step changes a few hundred entries at most, which takes a millisecond or two; appends go on between the steps. A
-/// service runs a round every hour or so, in a task of its own. What was looked at in one round is not looked at again
-/// in the next, unless there is something that had to be left.
+/// A step changes at most a few hundred entries, which takes one or two milliseconds; appends are handled between steps. A
+/// service runs a round about once an hour, in a separate task. A round skips the entries that earlier rounds have finished.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -38,7 +37,7 @@ const UPLOADS: Duration = Duration::from_secs(24 * 60 * 60);
 /// reply.end(ReplyEnd::completed());
 /// session.append(&events).await?;
 ///
-/// // A service would say `compact_after` thirty days or so.
+/// // A service would use an age of about thirty days.
 /// let mut housekeeping = Maintenance::new(log, Duration::ZERO);
 /// assert_eq!(housekeeping.round().await?.joined, 2);
 /// assert_eq!(housekeeping.round().await?.joined, 0);
@@ -48,12 +47,12 @@ const UPLOADS: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct Maintenance {
     log: Log,
     compact_after: Duration,
-    /// Where compaction has come to.
+    /// The progress of compaction per session.
     done: Arc<HashMap<SessionKey, Done>>,
-    /// The last session of this round that is done.
+    /// The last finished session of this round.
     at: Option<SessionKey>,
-    /// What is next in the session after that one.
-    next: Option<Stretch>,
+    /// The next page of the session after that one.
+    next: Option<Page>,
     stage: Stage,
     totals: MaintenanceReport,
 }
@@ -65,56 +64,56 @@ enum Stage {
     Room,
 }
 
-/// Whether a round of [`Maintenance`] is over.
+/// The result of one step of [`Maintenance`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MaintenanceStep {
-    /// There is more to do.
+    /// The round is not finished.
     More,
-    /// The round is over, and this is what was done in it.
+    /// The round is finished.
     Done(MaintenanceReport),
 }
 
-/// What a round of [`Maintenance`] has done.
+/// The changes of one round of [`Maintenance`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MaintenanceReport {
-    /// How many entries were joined to others.
+    /// The number of entries that were merged into others.
     pub joined: u64,
 }
 
-/// What has been done in a session.
+/// The progress of compaction in a session.
 #[derive(Debug, Clone, Copy)]
 struct Done {
     epoch: Epoch,
-    /// The last entry that was complete for long enough when it was looked at.
+    /// The last entry that was old enough for compaction in the last round.
     settled: u64,
-    /// Up to this entry everything is joined that ever will be.
+    /// Everything up to this entry is compacted.
     until: u64,
 }
 
-/// A stretch of a session that may have something to join.
+/// A page of a session that may have deltas to merge.
 #[derive(Debug)]
-struct Stretch {
+struct Page {
     key: SessionKey,
     epoch: Epoch,
     settled: u64,
     after: u64,
-    /// Where the first stretch of the session begins in which something was left for later.
+    /// The start of the first page with deltas that can only be merged later.
     left: Option<u64>,
 }
 
 impl Maintenance {
-    /// Looks after a log, and joins the deltas of what was complete so long ago.
+    /// Creates the maintenance of a log. The deltas of replies that ended at least this long ago are merged.
     pub fn new(log: Log, compact_after: Duration) -> Self {
         let (stage, totals) = (Stage::Sessions, MaintenanceReport::default());
         Self { log, compact_after, done: Arc::default(), at: None, next: None, stage, totals }
     }
 
-    /// Does everything that there is to do.
+    /// Runs the remaining steps of a round.
     ///
     /// # Errors
     ///
-    /// When the storage fails, or the log is closed. The next round goes on where this one was.
+    /// If the storage fails, or the log is closed. The next round continues where this one stopped.
     pub async fn round(&mut self) -> Result<MaintenanceReport, Error> {
         loop {
             if let MaintenanceStep::Done(kept) = self.step().await? {
@@ -123,19 +122,19 @@ impl Maintenance {
         }
     }
 
-    /// Does a little of what there is to do.
+    /// Runs one step.
     ///
     /// # Errors
     ///
     /// As [`round`](Self::round).
     pub async fn step(&mut self) -> Result<MaintenanceStep, Error> {
         match self.stage {
-            Stage::Sessions => match self.next_stretch().await? {
-                Some(stretch) => self.compact(stretch).await?,
+            Stage::Sessions => match self.next_page().await? {
+                Some(page) => self.compact(page).await?,
                 None => self.stage = Stage::Uploads,
             },
             Stage::Uploads => {
-                self.forget_gone_sessions().await?;
+                self.remove_deleted_sessions().await?;
                 self.log.sweep(UPLOADS).await?;
                 self.stage = Stage::Room;
             }
@@ -149,23 +148,23 @@ impl Maintenance {
         Ok(MaintenanceStep::More)
     }
 
-    /// The next stretch, in the session at hand or one after it.
-    async fn next_stretch(&mut self) -> Result<Option<Stretch>, Error> {
-        if let Some(stretch) = self.next.take() {
-            return Ok(Some(stretch));
+    /// Finds the next page, in the current session or a later one.
+    async fn next_page(&mut self) -> Result<Option<Page>, Error> {
+        if let Some(page) = self.next.take() {
+            return Ok(Some(page));
         }
         loop {
             let (at, before, done) = (self.at.clone(), before(self.compact_after), Arc::clone(&self.done));
             match self.log.read(move |view| find(view, at.as_ref(), before, &done)).await? {
-                Found::Stretch(stretch) => return Ok(Some(stretch)),
+                Found::Page(page) => return Ok(Some(page)),
                 Found::NothingUpTo(last) => self.at = Some(last),
                 Found::NoMoreSessions => return Ok(None),
             }
         }
     }
 
-    /// Keeps nothing of sessions that are gone.
-    async fn forget_gone_sessions(&mut self) -> Result<(), Error> {
+    /// Removes the progress of deleted sessions.
+    async fn remove_deleted_sessions(&mut self) -> Result<(), Error> {
         let done = Arc::clone(&self.done);
         let gone = self.log.read(move |view| {
             let is_gone = |key: &&SessionKey| view.session(key).is_ok_and(|row| row.is_none());
@@ -177,14 +176,14 @@ impl Maintenance {
         Ok(())
     }
 
-    async fn compact(&mut self, stretch: Stretch) -> Result<(), Error> {
-        let Stretch { key, epoch, settled, after, left } = stretch;
+    async fn compact(&mut self, page: Page) -> Result<(), Error> {
+        let Page { key, epoch, settled, after, left } = page;
         let before = before(self.compact_after);
         let answer = self.log.request(Request::Compact { key: key.clone(), after, before }).await;
         let compacted = match answer {
             Ok(Response::Compacted(compacted)) => compacted,
             Ok(_) => return Err(Error::Closed),
-            // It is gone, and there is nothing to do any more.
+            // The session was deleted meanwhile.
             Err(Error::UnknownSession(_)) => {
                 self.at = Some(key);
                 return Ok(());
@@ -194,7 +193,7 @@ impl Maintenance {
         self.totals.joined += compacted.entries - compacted.rows;
         let left = left.or(compacted.has_left.then_some(after));
         if let Some(after) = compacted.next {
-            self.next = Some(Stretch { key, epoch, settled, after, left });
+            self.next = Some(Page { key, epoch, settled, after, left });
             return Ok(());
         }
         let done = Done { epoch, settled, until: left.unwrap_or(compacted.last) };
@@ -204,14 +203,14 @@ impl Maintenance {
     }
 }
 
-/// What there is to do in some sessions.
+/// The result of searching some sessions for a page.
 enum Found {
-    Stretch(Stretch),
+    Page(Page),
     NothingUpTo(SessionKey),
     NoMoreSessions,
 }
 
-/// Looks for something to join in the sessions after one.
+/// Searches the sessions after `at` for a page to compact.
 fn find(
     view: &dyn View,
     at: Option<&SessionKey>,
@@ -224,10 +223,10 @@ fn find(
         let SessionRow { key, epoch, head, .. } = row;
         let done = done.get(&key).filter(|done| done.epoch == epoch);
         let (was_settled, after) = done.map_or((0, 0), |done| (done.settled, done.until));
-        // Nothing can be settled that was not there.
+        // Without new entries nothing new can be settled.
         let settled = if was_settled < head { view.last_settled(&key, before)? } else { was_settled };
         if settled > was_settled {
-            return Ok(Found::Stretch(Stretch { key, epoch, settled, after, left: None }));
+            return Ok(Found::Page(Page { key, epoch, settled, after, left: None }));
         }
     }
     Ok(Found::NothingUpTo(last))

@@ -1,4 +1,4 @@
-//! A log in memory: for tests, for trying things out, and as the plain model of what a storage has to do.
+//! A storage in memory, for tests and experiments, and as a simple reference implementation.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
@@ -10,9 +10,9 @@ use crate::storage::{
 };
 use crate::{Cursor, Digest, SessionKey, StorageError};
 
-/// A storage that forgets everything with the process.
+/// A storage in memory. Its content is lost when the process ends.
 ///
-/// Clones share what is stored, so that a test can go on with it after the writer is gone.
+/// Clones share their content, so a test can continue with it after the log is closed.
 ///
 /// ```
 /// use recount_log::storage::{Storage, Views, Write, SessionRow};
@@ -31,8 +31,7 @@ pub struct MemoryStorage {
     contents: Arc<RwLock<Arc<Contents>>>,
 }
 
-/// Everything that is stored. It is plain data, so a copy of it is a copy of the log. What views look at is left alone: a
-/// commit changes a copy of what it changes, and no more than that is copied.
+/// The stored data. Views share it: a commit copies the sessions that it changes, and leaves those of open views unchanged.
 #[derive(Debug, Clone, Default)]
 struct Contents {
     sessions: BTreeMap<SessionKey, Arc<Session>>,
@@ -51,12 +50,12 @@ struct Session {
 }
 
 impl MemoryStorage {
-    /// An independent copy of what is stored now.
+    /// Creates an independent copy of the current content.
     pub fn copy(&self) -> Self {
         Self { contents: Arc::new(RwLock::new(self.read())) }
     }
 
-    /// Gives every session another history, as a power loss does that may have taken entries along.
+    /// Gives every session a new epoch, as after a power loss that may have lost entries.
     pub fn renew_epochs(&mut self, mut number: impl FnMut() -> u64) {
         self.change(|contents| {
             for session in contents.sessions.values_mut() {
@@ -65,7 +64,7 @@ impl MemoryStorage {
         });
     }
 
-    /// Forgets the drafts of processes that are gone, as opening a storage does.
+    /// Deletes the staged sessions, as opening a storage does.
     pub fn delete_staged(&mut self) {
         self.change(|contents| contents.sessions.retain(|key, _| !key.is_staged()));
     }
@@ -103,7 +102,7 @@ impl Storage for MemoryStorage {
 }
 
 impl Contents {
-    /// Looks for what would fail before anything is changed.
+    /// Checks all writes before anything is changed.
     fn check(&self, writes: &[Write]) -> StorageResult<()> {
         let mut heads: HashMap<&SessionKey, Option<Cursor>> = HashMap::new();
         for write in writes {
@@ -133,7 +132,7 @@ impl Contents {
                     *head = Some(Cursor { seq: at.seq + entries.len() as u64, ..at });
                 }
                 (Write::Compact { epoch, rows, .. }, Some(at)) if at.epoch == *epoch => {
-                    if self.sessions.get(key).is_some_and(|session| session.would_tear(rows)) {
+                    if self.sessions.get(key).is_some_and(|session| session.splits_an_entry(rows)) {
                         return Err(moved());
                     }
                 }
@@ -208,8 +207,8 @@ impl Contents {
 }
 
 impl Session {
-    /// Whether one of the rows would stand in the place of a part of an entry.
-    fn would_tear(&self, rows: &[EntryRow]) -> bool {
+    /// Whether one of the rows would replace a part of an entry.
+    fn splits_an_entry(&self, rows: &[EntryRow]) -> bool {
         let reaches_over = |edge: u64| self.entries.range(edge..).next().is_some_and(|(_, entry)| entry.first < edge);
         rows.iter().any(|row| reaches_over(row.first) || reaches_over(row.last + 1))
     }

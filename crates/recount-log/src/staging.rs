@@ -1,14 +1,14 @@
-//! Sessions in the making.
+//! Sessions that are written in pieces before they become visible.
 
 use crate::log::Log;
 use crate::request::{AppendRequest, Appended, Request, Response};
 use crate::storage::{SessionRow, StateChange};
 use crate::{Error, Events, SessionKey};
 
-/// A session in the making: history that is taken over from elsewhere, piece by piece.
+/// A session that is hidden until it is published, for history that is imported in pieces.
 ///
-/// Nobody sees it before it is [adopted](Self::adopt), which is one step. However long it is, no more than a piece of it is
-/// in memory. If it is not adopted it is removed, at the latest when the log is opened again.
+/// [`publish`](Self::publish) makes it visible in one step. Only one piece at a time is in memory. A staged session that is
+/// not published is deleted, at the latest when the log is opened again.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -33,7 +33,7 @@ pub struct StagedSession {
     log: Log,
     draft: SessionKey,
     key: SessionKey,
-    /// Whether there is nothing left to remove.
+    /// Whether the staged session was published or deleted.
     is_over: bool,
 }
 
@@ -45,12 +45,11 @@ impl StagedSession {
         }
     }
 
-    /// Appends events and waits until they are written. Inputs are not held to what replies wait for: they were taken where
-    /// they come from.
+    /// Appends events and waits until they are committed. Inputs are not validated, because they were accepted before.
     ///
     /// # Errors
     ///
-    /// When the storage fails.
+    /// If the storage fails.
     pub async fn append(&self, events: impl Into<Events>) -> Result<Appended, Error> {
         self.append_with(events, Vec::new()).await
     }
@@ -59,7 +58,7 @@ impl StagedSession {
     ///
     /// # Errors
     ///
-    /// When the storage fails.
+    /// If the storage fails.
     pub async fn append_with(&self, events: impl Into<Events>, states: Vec<StateChange>) -> Result<Appended, Error> {
         let mut request = AppendRequest::new(self.draft.clone(), events.into());
         request.checks_inputs = false;
@@ -70,29 +69,29 @@ impl StagedSession {
         }
     }
 
-    /// Makes the session of it.
+    /// Publishes the session.
     ///
     /// # Errors
     ///
-    /// When there is one with that name. Nothing is left of the draft then.
+    /// [`Error::SessionExists`] if the key is in use. The staged session is deleted then.
     pub async fn publish(self) -> Result<SessionRow, Error> {
         self.end(false).await
     }
 
-    /// Makes the session of it, in the place of one that may be there.
+    /// Publishes the session and replaces an existing one with the same key.
     ///
     /// # Errors
     ///
-    /// When the storage fails.
+    /// If the storage fails.
     pub async fn publish_replacing(self) -> Result<SessionRow, Error> {
         self.end(true).await
     }
 
-    /// Removes it.
+    /// Deletes the staged session.
     ///
     /// # Errors
     ///
-    /// When the storage fails. It is gone when the log is opened again.
+    /// If the storage fails. The staged session is deleted when the log is opened again.
     pub async fn discard(mut self) -> Result<(), Error> {
         self.is_over = true;
         self.log.request(Request::Delete(self.draft.clone())).await.map(drop)
@@ -107,7 +106,7 @@ impl StagedSession {
             }
             Ok(_) => Err(Error::Closed),
             Err(error) => {
-                // What cannot be removed now is removed at the next opening.
+                // If it cannot be deleted now, it is deleted when the log is opened again.
                 let _ = self.discard().await;
                 Err(error)
             }

@@ -1,4 +1,4 @@
-//! Whether what is stored of a session follows from its entries.
+//! Verifies that the stored messages and open replies of a session match its entries.
 
 use hashbrown::HashMap;
 use recount_message::{CustomName, Event, EventKind, Fold, Msg, Outcome};
@@ -30,7 +30,7 @@ const PAGE: PageLimit = PageLimit { count: 4_096, bytes: 4 << 20 };
 ///
 /// # Errors
 ///
-/// When the session does not exist, or the storage cannot be read.
+/// If the session does not exist, or the storage cannot be read.
 pub fn session(view: &dyn View, key: &SessionKey) -> Result<Vec<String>, Error> {
     let row = view.session(key)?.ok_or_else(|| Error::UnknownSession(key.clone()))?;
     let mut verifying =
@@ -65,17 +65,17 @@ struct Verifying<'v> {
     view: &'v dyn View,
     key: &'v SessionKey,
     fold: Fold,
-    /// Where the messages stand that have not been compared.
+    /// The entries of the messages that are not compared yet.
     spans: HashMap<String, Span>,
     faults: Vec<String>,
     complete: usize,
 }
 
-/// Where a message stands among the entries, and what else they say about it.
+/// The range of a message's entries, and its properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Span {
     place: u64,
-    /// Nothing while it is open.
+    /// `None` while the message is open.
     last: Option<u64>,
     is_reply: bool,
     nested: bool,
@@ -112,7 +112,7 @@ impl Verifying<'_> {
         }
     }
 
-    /// Compares a complete message with what is stored under its id.
+    /// Compares a complete message with the stored one.
     fn compare(&mut self, message: &Msg) -> Result<(), Error> {
         self.complete += 1;
         let (id, span) = (message.id(), self.spans.remove(message.id()));
@@ -166,11 +166,11 @@ impl Verifying<'_> {
     }
 }
 
-/// Hands on every entry of a session, in order.
+/// Calls a function with every entry of a session, in order.
 ///
 /// # Errors
 ///
-/// What `entry` answers, or when the session does not exist or the storage cannot be read.
+/// The error of the function, or if the session does not exist or the storage cannot be read.
 pub fn each_entry<E: From<Error>>(
     view: &dyn View,
     key: &SessionKey,

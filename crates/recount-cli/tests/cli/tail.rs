@@ -213,7 +213,7 @@ fn a_service_that_is_not_there_is_named() {
 #[test]
 fn what_is_no_session_is_told_so() {
     for (named, told) in [
-        ("café", "\"café\" is no session name: expected 1 to 64 of A-Z a-z 0-9 _ -"),
+        ("café", "\"café\" is not a session name: expected 1 to 64 of A-Z a-z 0-9 _ -"),
         ("http://127.0.0.1:7171/", "it names no session: expected a name, or a URL that ends in /s/NAME"),
     ] {
         let run = recount(&format!("tail {named}"), b"");

@@ -1,4 +1,4 @@
-//! Compaction, as the writer plans it.
+//! Plans compactions.
 
 use hashbrown::HashMap;
 
@@ -9,10 +9,10 @@ use crate::request::Compacted;
 use crate::storage::{PageLimit, View, Write};
 use crate::{Error, SessionKey};
 
-/// How much is looked at in one commit. Appends wait no longer for it than for each other.
+/// The size of one compaction, small enough that appends are not delayed noticeably.
 const PAGE: PageLimit = PageLimit { count: 512, bytes: 512 * 1024 };
 
-/// Joins the deltas of a stretch of a session.
+/// Merges the deltas of one page of a session's entries.
 pub(super) fn compact(
     view: &dyn View,
     key: &SessionKey,
@@ -24,9 +24,9 @@ pub(super) fn compact(
     let until = view.last_settled(key, before)?;
     let mut entries = view.entries(key, after, PAGE)?;
     entries.retain(|entry| entry.last <= until);
-    // The ids of joined deltas are forgotten. Of a reply that has ended they are not needed: it refuses what comes late.
+    // The ids of merged deltas are lost for deduplication. An ended reply ignores late deltas anyway.
     let mut ended: HashMap<String, bool> = HashMap::new();
-    let joined = merge_deltas(&entries, |reply| match ended.get(reply) {
+    let merged = merge_deltas(&entries, |reply| match ended.get(reply) {
         Some(&has_ended) => has_ended,
         None => {
             let has_ended = matches!(view.reply_end_seq(key, reply), Ok(Some(end)) if end <= until);
@@ -37,12 +37,12 @@ pub(super) fn compact(
     let next = entries.last().map(|entry| entry.last).filter(|&last| last < until);
     let counts = Compacted {
         entries: entries.len() as u64,
-        rows: joined.len() as u64,
+        rows: merged.len() as u64,
         last: entries.last().map_or(after, |entry| entry.last),
         next,
         has_left: ended.values().any(|has_ended| !has_ended),
     };
-    let rows: Vec<_> = joined.into_iter().filter(|joined| joined.of > 1).map(|joined| joined.row).collect();
+    let rows: Vec<_> = merged.into_iter().filter(|merged| merged.of > 1).map(|merged| merged.row).collect();
     if !rows.is_empty() {
         plan.writes.push(Write::Compact { key: key.clone(), epoch, rows });
     }

@@ -1,4 +1,4 @@
-//! A session in the writer's memory: what is needed to judge the next event.
+//! A session in the writer's memory: the state that the next event is checked against.
 
 use super::planning::existing;
 use crate::dedup_window::{DedupWindow, IdHash, WINDOW};
@@ -9,7 +9,7 @@ use crate::request::{AppendRequest, Appended, Ignored};
 use crate::storage::{Append, PageLimit, StorageResult, View};
 use crate::{Cursor, Epoch, Error, Refusal, SessionKey};
 
-/// How much is read at once.
+/// How much is read from the storage at once.
 const PAGE: PageLimit = PageLimit { count: 4_096, bytes: 4 << 20 };
 
 /// A session in memory.
@@ -17,17 +17,17 @@ const PAGE: PageLimit = PageLimit { count: 4_096, bytes: 4 << 20 };
 pub(crate) struct LiveSession {
     pub(super) epoch: Epoch,
     pub(super) head: u64,
-    /// The head that is stored, unless somebody else has moved it.
+    /// The head after the last commit of this process.
     pub(super) stored_head: u64,
     replies: Replies,
     pub(super) window: DedupWindow,
-    /// What the window weighed when it was last looked at.
+    /// The size of the window when it was last measured.
     pub(super) weighed: usize,
-    /// The plan that last used it.
+    /// The id of the plan that last used the session.
     pub(super) used: u64,
-    /// Where its entries are among the writes of a plan: the turn of the plan, and the index.
+    /// The write that receives the session's entries: the id of its plan, and its index in that plan.
     pub(super) planned: Option<(u64, usize)>,
-    /// Whether it is not what is or will be stored, and has to be read again.
+    /// Whether the state does not match the stored and planned entries, so that the session must be read again.
     pub(super) is_spoilt: bool,
 }
 
@@ -46,13 +46,13 @@ impl LiveSession {
         }
     }
 
-    /// The same, used by a plan.
+    /// Records the plan that uses the session.
     pub(super) fn used_by(mut self, turn: u64) -> Self {
         self.used = turn;
         self
     }
 
-    /// What is stored of a session, in memory.
+    /// Reads a session from the storage.
     pub(super) fn load(view: &dyn View, key: &SessionKey) -> Result<Self, Error> {
         let row = existing(view, key)?;
         let mut live = Self::new(row.epoch);
@@ -73,9 +73,9 @@ impl LiveSession {
         Ok(live)
     }
 
-    /// Judges events, and adds those that are new to what is to be written.
+    /// Checks events and adds the new ones to an append.
     ///
-    /// After an error this session is of no use any more if its head has moved, and what was added has to be taken back.
+    /// After an error the caller must undo the changes of the append. If the head has changed, the session is invalid.
     pub(super) fn append(
         &mut self,
         request: &AppendRequest,
@@ -86,7 +86,7 @@ impl LiveSession {
         let (key, turn) = (&request.key, self.used);
         let first = self.head;
         let here = Cursor { epoch: self.epoch, seq: first };
-        let is_elsewhere = request.after.is_some_and(|after| after != here);
+        let is_at_other_head = request.after.is_some_and(|after| after != here);
         let moved = || Error::Moved { session: key.clone(), head: here };
         let hosted = request.lease.is_some();
         let mut last = self.head;
@@ -101,7 +101,7 @@ impl LiveSession {
             }
             let seq = self.head + 1;
             let event = decode(key, seq, &item.text)?;
-            if is_elsewhere {
+            if is_at_other_head {
                 return Err(moved());
             }
             let kind = InputKind::of(&event);
@@ -129,30 +129,30 @@ impl LiveSession {
             self.head = seq;
             last = seq;
         }
-        if is_elsewhere && request.events.is_empty() {
+        if is_at_other_head && request.events.is_empty() {
             return Err(moved());
         }
-        // Elsewhere all events were known. Their documents came along with them, and there may be newer ones by now.
-        if !is_elsewhere {
+        // At another head all events were duplicates. Their documents were stored with them and may have changed since.
+        if !is_at_other_head {
             append.states.extend_from_slice(&request.states);
         }
         let written = usize::try_from(self.head - first).unwrap_or(usize::MAX);
         Ok(Appended { written, duplicates, cursor: Cursor { epoch: self.epoch, seq: last }, ignored })
     }
 
-    /// What was planned up to an entry is stored.
+    /// Records that the entries of a plan are committed.
     pub(super) fn settle(&mut self, head: u64, turn: u64) {
         self.stored_head = head;
         self.replies.commit(turn);
     }
 
-    /// Whether a storage has what was written here, and nothing that somebody else has written.
+    /// Whether the stored session is the one that this process has written, without entries of other processes.
     pub(super) fn is_stored(&self, view: &dyn View, key: &SessionKey) -> StorageResult<bool> {
         let row = view.session(key)?;
         Ok(row.is_some_and(|row| (row.epoch, row.head) == (self.epoch, self.stored_head)))
     }
 
-    /// Checkpoints of open replies that would take a while to be folded anew, as a write of its own.
+    /// Returns checkpoints of long open replies as an append without entries. `None` if there are none.
     pub(super) fn final_checkpoints(&mut self, key: &SessionKey, at: i64, checkpoint_after: u64) -> Option<Append> {
         if self.is_spoilt {
             return None;

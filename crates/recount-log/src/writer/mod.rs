@@ -1,12 +1,11 @@
-//! The writer: the one that orders what is written.
+//! The writer, which orders all writes.
 //!
-//! It is a state machine. Requests go in and become a plan, the writes of the plan go to the storage, and answers come out
-//! after their commit; time and chance come from its [`Env`]. It starts no thread, waits for nothing and keeps no
-//! clock, so that a simulation can drive it step by step, and threads can drive it for real.
+//! It is a state machine without I/O: requests become a plan, the writes of the plan go to the storage, and responses are
+//! returned after the commit. Time and random numbers come from its [`Env`]. So a simulation can drive it step by step, and
+//! threads drive it in production.
 //!
-//! A plan is settled when its commit has come back, or discarded when that has failed; then the sessions that it touched
-//! are read again. The [`Pipeline`] plans the next requests while a commit is under way, and discards both plans if that
-//! fails.
+//! After a successful commit a plan is settled. After a failed one it is discarded, and the sessions that it used are read
+//! again. The [`Pipeline`] plans further requests during a commit, and discards both plans if the commit fails.
 
 mod compact;
 mod live;
@@ -28,23 +27,23 @@ use live::LiveSession;
 use plan::Plan;
 use sessions::Sessions;
 
-/// After how many entries a checkpoint of an open reply is due at the earliest, unless something else is said.
+/// The default for [`Writer::checkpoint_after`].
 const CHECKPOINT_AFTER: u64 = 4_096;
-/// How much is written at once when the writer ends.
-const FAREWELL_BYTES: usize = 4 << 20;
-/// How often a request is planned anew when somebody else has written to its session in between.
-const TRIES: usize = 16;
+/// The maximum size of one commit of final checkpoints.
+const FINAL_CHECKPOINT_BYTES: usize = 4 << 20;
+/// The number of retries of a request after another process has written to its session.
+const RETRIES: usize = 16;
 
-/// Takes what comes out of the writer. It is called after the commit.
+/// Receives the results of the writer. It is called after the commit.
 pub trait WriterOutput {
-    /// What has become of the request with an index.
-    fn respond(&mut self, index: usize, answer: Result<Response, Error>);
+    /// Receives the response to the request with an index.
+    fn respond(&mut self, index: usize, response: Result<Response, Error>);
 
-    /// Something is new in a session.
-    fn publish(&mut self, notice: SessionUpdate<'_>);
+    /// Receives a change of a session, for its subscribers.
+    fn publish(&mut self, update: SessionUpdate<'_>);
 }
 
-/// Something that is new in a session.
+/// A committed change of a session.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum SessionUpdate<'a> {
@@ -52,7 +51,7 @@ pub enum SessionUpdate<'a> {
     Appended {
         /// The session.
         key: &'a SessionKey,
-        /// Its history.
+        /// The epoch of the session.
         epoch: Epoch,
         /// The number of the last entry before them.
         after: u64,
@@ -61,40 +60,40 @@ pub enum SessionUpdate<'a> {
         /// The indexes of the entries that are inputs.
         inputs: &'a [usize],
     },
-    /// The session is another one now, or gone.
+    /// The session was replaced or deleted.
     Replaced(&'a SessionKey),
 }
 
-/// A session that has been read into memory, for a [`Writer`].
+/// A session that was read into memory for a [`Writer`].
 #[derive(Debug)]
 pub struct LoadedSession(LiveSession);
 
 impl LoadedSession {
-    /// Reads a session: the ids of its last entries, and its open replies.
+    /// Reads the ids of the last entries and the open replies of a session.
     ///
     /// # Errors
     ///
-    /// When there is no such session, or the storage cannot be read.
+    /// If the session does not exist, or the storage cannot be read.
     pub fn read(view: &dyn View, key: &SessionKey) -> Result<Self, Error> {
         LiveSession::load(view, key).map(Self)
     }
 }
 
-/// The one that orders what is written.
+/// Orders all writes of a log.
 #[derive(Debug)]
 pub struct Writer {
     env: Env,
     sessions: Sessions,
     leases: Leases,
-    /// Counts the plans. A plan that is not begun yet has the next number.
+    /// The id of the newest plan. Ids are counted upwards.
     turn: u64,
-    /// An empty plan whose room is used again.
+    /// An empty plan, kept to reuse its allocations.
     spare: Plan,
     checkpoint_after: u64,
 }
 
 impl Writer {
-    /// A writer that knows nothing yet.
+    /// Creates a writer without sessions in memory.
     pub fn new(env: Env) -> Self {
         Self {
             env,
@@ -106,18 +105,19 @@ impl Writer {
         }
     }
 
-    /// The same writer, with checkpoints of open replies after so many entries, if those weigh as much as the last one did.
+    /// Sets the minimum number of entries between two checkpoints of an open reply. A checkpoint is also delayed until the
+    /// entries are as large as the last one.
     pub fn checkpoint_after(mut self, entries: u64) -> Self {
         self.checkpoint_after = entries;
         self
     }
 
-    /// Does what is asked, in as few commits as possible, and answers every request. It waits for each commit.
+    /// Handles requests in as few commits as possible, waiting for each commit. Every request gets a response.
     pub fn run(&mut self, storage: &mut dyn Storage, requests: &[Request], output: &mut dyn WriterOutput) {
         let mut from = 0;
         while from < requests.len() {
             let mut plan = std::mem::take(&mut self.spare);
-            let until = self.plan(PlanContext::of(storage), requests, from, &mut plan, Beneath::Nothing);
+            let until = self.plan(PlanContext::of(storage), requests, from, &mut plan, PlanBase::Committed);
             let result = if plan.writes.is_empty() { Ok(()) } else { storage.commit(&plan.writes) };
             match result {
                 Ok(()) => self.settle(&mut plan, 0, output),
@@ -129,11 +129,10 @@ impl Writer {
             self.spare = plan;
             from = until;
         }
-        self.sessions.forget_idle(self.turn);
+        self.sessions.evict_idle(self.turn);
     }
 
-    /// Does what was planned together and could not be committed, each by itself: one request that cannot be written must
-    /// not take the others with it.
+    /// Commits each request of a failed plan alone, so that one request that cannot be written does not fail the others.
     fn run_each(
         &mut self,
         storage: &mut dyn Storage,
@@ -142,7 +141,7 @@ impl Writer {
         error: StorageError,
         output: &mut dyn WriterOutput,
     ) {
-        // One that was alone has had its turn.
+        // A request that was alone in its plan is not tried again.
         let mut known = Some(error).filter(|_| requests.len() == 1);
         for (offset, request) in requests.iter().enumerate() {
             let number = first + offset;
@@ -155,7 +154,7 @@ impl Writer {
                         Err(error) => error,
                     },
                 };
-                if !matches!(error, StorageError::Moved(_)) || tries == TRIES {
+                if !matches!(error, StorageError::Moved(_)) || tries == RETRIES {
                     fail(request, number, error.into(), output);
                     break;
                 }
@@ -172,7 +171,7 @@ impl Writer {
         output: &mut dyn WriterOutput,
     ) -> StorageResult<()> {
         let mut plan = Plan::default();
-        self.plan(PlanContext::of(storage), std::slice::from_ref(request), 0, &mut plan, Beneath::Nothing);
+        self.plan(PlanContext::of(storage), std::slice::from_ref(request), 0, &mut plan, PlanBase::Committed);
         let result = if plan.writes.is_empty() { Ok(()) } else { storage.commit(&plan.writes) };
         match &result {
             Ok(()) => self.settle(&mut plan, number, output),
@@ -181,7 +180,7 @@ impl Writer {
         result
     }
 
-    /// What was planned is committed: readers are told of it, and everybody gets an answer. The plan is empty afterwards.
+    /// Completes a committed plan: publishes the changes, sends the responses, and empties the plan.
     fn settle(&mut self, plan: &mut Plan, first: usize, output: &mut dyn WriterOutput) {
         for write in &plan.writes {
             match write {
@@ -197,25 +196,24 @@ impl Writer {
                 Write::SetProperties { .. } | Write::Compact { .. } | Write::Upload(_) | Write::Sweep { .. } => {}
             }
         }
-        for (index, answer) in plan.answers.drain(..) {
-            output.respond(first + index, answer);
+        for (index, response) in plan.responses.drain(..) {
+            output.respond(first + index, response);
         }
         plan.clear();
     }
 
-    /// What was planned is not committed and will not be. Of several plans the newest goes first. The plan is empty
-    /// afterwards.
+    /// Undoes a plan that was not committed, and empties it. Of several plans the newest must be discarded first.
     fn discard(&mut self, plan: &mut Plan) {
-        self.sessions.forget_since(plan.turn);
-        for before in plan.leases.drain(..).rev() {
-            self.leases.restore(before);
+        self.sessions.evict_since(plan.turn);
+        for saved in plan.leases.drain(..).rev() {
+            self.leases.restore(saved);
         }
         plan.clear();
     }
 
-    /// Whether a request needs a session that is not in memory yet. The writer then reads it, up to
-    /// [`WINDOW`](crate::WINDOW) entries; whoever does not want to wait for that has it [read](LoadedSession::read) elsewhere and
-    /// hands it [over](Self::take) before.
+    /// Whether a request needs a session that is not in memory. The writer would read up to [`WINDOW`](crate::WINDOW)
+    /// entries of it. To avoid that delay, [read](LoadedSession::read) the session on another thread and
+    /// [insert](Self::insert_loaded) it first.
     pub fn needs_load(&self, request: &Request) -> bool {
         match request {
             Request::Append(AppendRequest { key, .. })
@@ -234,19 +232,19 @@ impl Writer {
         }
     }
 
-    /// Takes a session that was read elsewhere, unless it is in memory by now. Nothing may have been written to it in the
-    /// meantime.
+    /// Inserts a session that was read on another thread, unless it is in memory already. The session must not have been
+    /// written to since it was read.
     pub fn insert_loaded(&mut self, key: &SessionKey, loaded: LoadedSession) {
         if self.sessions.find(key).is_none() {
             self.sessions.insert(key, loaded.0.used_by(self.turn));
         }
     }
 
-    /// Writes down how far long open replies have come, so that whoever opens the log next need not fold them again.
+    /// Writes checkpoints of long open replies, so that they need not be rebuilt after the next start.
     ///
     /// # Errors
     ///
-    /// When the storage fails. Nothing is lost by that: it will only take longer then.
+    /// If the storage fails. Nothing is lost; the next start only takes longer.
     pub fn write_final_checkpoints(&mut self, storage: &mut dyn Storage) -> Result<(), StorageError> {
         let at = self.env.now().as_millisecond();
         let (mut writes, mut bytes) = (Vec::new(), 0);
@@ -254,7 +252,7 @@ impl Writer {
             let Some(append) = live.final_checkpoints(key, at, self.checkpoint_after) else { continue };
             bytes += append.checkpoints.iter().map(|checkpoint| checkpoint.fold.as_str().len()).sum::<usize>();
             writes.push(Write::Append(append));
-            if bytes >= FAREWELL_BYTES {
+            if bytes >= FINAL_CHECKPOINT_BYTES {
                 storage.commit(&writes)?;
                 writes.clear();
                 bytes = 0;
@@ -264,12 +262,12 @@ impl Writer {
     }
 }
 
-/// What is under a plan and not certain yet.
+/// The state that a plan is based on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Beneath {
-    /// Everything is committed.
-    Nothing,
-    /// A commit is under way.
+enum PlanBase {
+    /// Committed data only.
+    Committed,
+    /// Data whose commit is in progress and may fail.
     CommitInfo,
 }
 

@@ -1,14 +1,14 @@
-//! A writer that plans on while a commit is under way.
+//! Plans the next requests while a commit is in progress.
 
-use super::{Beneath, LoadedSession, Plan, PlanContext, Writer, WriterOutput};
+use super::{LoadedSession, Plan, PlanBase, PlanContext, Writer, WriterOutput};
 use crate::request::Request;
 use crate::storage::{Storage, StorageResult, Write};
 use crate::{SessionKey, StorageError};
 
-/// A [`Writer`] with one commit under way, at most, while it plans what comes next.
+/// A [`Writer`] that plans further requests while at most one commit is in progress.
 ///
-/// It does nothing by itself. Whoever drives it pushes requests, hands the writes that it gives to the storage, on another
-/// thread perhaps, and tells it what has become of them:
+/// The caller drives it: it pushes requests, commits the returned writes, possibly on another thread, and passes the result
+/// back.
 ///
 /// ```
 /// use recount_log::storage::Storage;
@@ -28,11 +28,11 @@ use crate::{SessionKey, StorageError};
 /// let mut pipeline = Pipeline::new(Writer::new(Env::default()));
 /// pipeline.push(Request::Create { key: SessionKey::new("chat")?, properties: "{}".to_owned() });
 /// let writes = pipeline.advance(PlanContext::of(&storage), &mut answered).unwrap();
-/// // The commit is under way. What is pushed now is planned on top of it.
+/// // The commit is in progress. Requests that are pushed now are planned on top of it.
 /// let result = storage.commit(&writes);
 /// assert_eq!(answered.0, 0);
 /// let next = pipeline.finish(writes, result, &mut storage, &mut answered);
-/// // If there were a next commit, it would be begun before anybody is told of this one.
+/// // A next commit would be started before the responses of this one are sent.
 /// assert_eq!(next, None);
 /// pipeline.deliver(&mut answered);
 /// assert_eq!(answered.0, 1);
@@ -41,21 +41,21 @@ use crate::{SessionKey, StorageError};
 #[derive(Debug)]
 pub struct Pipeline {
     writer: Writer,
-    /// Those that are not under way.
+    /// The requests that are not part of a commit yet.
     requests: Vec<Request>,
-    /// How many of them are planned.
+    /// The number of these requests that are planned.
     planned: usize,
     plan: Plan,
-    under_way: Option<InFlight>,
-    /// What is committed, and nobody has been told yet.
+    in_flight: Option<InFlight>,
+    /// A finished commit whose responses are not sent yet.
     done: Option<InFlight>,
-    /// The number of the first request that is not under way.
+    /// The number of the first of `requests`.
     next: usize,
-    /// Room that is used again.
+    /// Kept to reuse its allocations.
     spare: InFlight,
 }
 
-/// What is being committed.
+/// A plan whose commit is in progress, and its requests.
 #[derive(Debug, Default)]
 struct InFlight {
     requests: Vec<Request>,
@@ -65,42 +65,42 @@ struct InFlight {
 }
 
 impl Pipeline {
-    /// A pipeline with nothing in it.
+    /// Creates an empty pipeline.
     pub fn new(writer: Writer) -> Self {
         Self {
             writer,
             requests: Vec::new(),
             planned: 0,
             plan: Plan::default(),
-            under_way: None,
+            in_flight: None,
             done: None,
             next: 0,
             spare: InFlight::default(),
         }
     }
 
-    /// Takes a request. The number of its answer is that of the requests before it.
+    /// Adds a request. The index of its response is the number of requests added before.
     pub fn push(&mut self, request: Request) {
         self.requests.push(request);
     }
 
-    /// How many requests are not under way yet.
+    /// The number of requests that are not part of a commit yet.
     pub fn queued(&self) -> usize {
         self.requests.len()
     }
 
-    /// Whether a commit is under way.
+    /// Whether a commit is in progress.
     pub fn is_committing(&self) -> bool {
-        self.under_way.is_some()
+        self.in_flight.is_some()
     }
 
-    /// Plans as much as can be planned by now. If no commit is under way, gives the writes of the next one, which then is;
-    /// nothing when there is nothing to write.
-    pub fn advance(&mut self, ground: PlanContext<'_>, output: &mut dyn WriterOutput) -> Option<Vec<Write>> {
+    /// Plans as many requests as possible. If no commit is in progress, returns the writes of the next one, which the caller
+    /// must commit. `None` if there is nothing to commit.
+    pub fn advance(&mut self, context: PlanContext<'_>, output: &mut dyn WriterOutput) -> Option<Vec<Write>> {
         loop {
             self.deliver(output);
-            self.plan(ground);
-            if self.under_way.is_some() || self.plan.is_empty() {
+            self.plan(context);
+            if self.in_flight.is_some() || self.plan.is_empty() {
                 return None;
             }
             let started = self.start();
@@ -110,12 +110,10 @@ impl Pipeline {
         }
     }
 
-    /// Takes what has become of the commit that is under way, and the writes that it was given. If the next one is planned
-    /// already, gives its writes, and it is under way: who commits need not wait for the answers, which
-    /// [`deliver`](Self::deliver) gives.
+    /// Finishes the commit in progress. If the next one is planned already, returns its writes, so that the caller can start
+    /// it before [`deliver`](Self::deliver) sends the responses of this one.
     ///
-    /// After a failure everything that was in it is tried again, each request by itself and in its order, and what was
-    /// planned on top is planned anew.
+    /// After a failure each request of the commit is tried again alone, in order, and later requests are planned again.
     pub fn finish(
         &mut self,
         writes: Vec<Write>,
@@ -123,7 +121,7 @@ impl Pipeline {
         storage: &mut dyn Storage,
         output: &mut dyn WriterOutput,
     ) -> Option<Vec<Write>> {
-        let mut done = self.under_way.take()?;
+        let mut done = self.in_flight.take()?;
         done.plan.writes = writes;
         if let Err(error) = result {
             self.recover(done, error, storage, output);
@@ -133,16 +131,16 @@ impl Pipeline {
         if self.plan.writes.is_empty() { None } else { self.start() }
     }
 
-    /// Tells everybody what has become of the commit that is over.
+    /// Sends the responses of the finished commit and publishes its changes.
     pub fn deliver(&mut self, output: &mut dyn WriterOutput) {
         let Some(mut done) = self.done.take() else { return };
         self.writer.settle(&mut done.plan, done.first, output);
         done.requests.clear();
         self.spare = done;
-        self.writer.sessions.forget_idle(self.writer.turn);
+        self.writer.sessions.evict_idle(self.writer.turn);
     }
 
-    /// What is planned is under way. Without writes it is over, too.
+    /// Turns the plan into the commit in progress. A plan without writes is finished immediately.
     fn start(&mut self) -> Option<Vec<Write>> {
         let mut started = std::mem::take(&mut self.spare);
         started.first = self.next;
@@ -156,7 +154,7 @@ impl Pipeline {
             return None;
         }
         let writes = std::mem::take(&mut started.plan.writes);
-        self.under_way = Some(started);
+        self.in_flight = Some(started);
         Some(writes)
     }
 
@@ -171,36 +169,36 @@ impl Pipeline {
         self.writer.discard(&mut failed.plan);
         self.planned = 0;
         self.writer.run_each(storage, &failed.requests, failed.first, error, output);
-        // At once, so that what is in memory is what these requests need.
+        // Planned immediately, so that the sessions of these requests stay in memory.
         self.plan(PlanContext::of(storage));
     }
 
-    fn plan(&mut self, ground: PlanContext<'_>) {
-        let beneath = match &self.under_way {
-            None => Beneath::Nothing,
-            Some(under_way) if under_way.plan.is_closed => return,
-            Some(_) => Beneath::CommitInfo,
+    fn plan(&mut self, context: PlanContext<'_>) {
+        let base = match &self.in_flight {
+            None => PlanBase::Committed,
+            Some(in_flight) if in_flight.plan.is_closed => return,
+            Some(_) => PlanBase::InFlightInfo,
         };
         if self.planned < self.requests.len() {
-            self.planned = self.writer.plan(ground, &self.requests, self.planned, &mut self.plan, beneath);
+            self.planned = self.writer.plan(context, &self.requests, self.planned, &mut self.plan, base);
         }
     }
 
-    /// Whether a request [needs](Writer::needs_load) a session that is not in memory yet.
+    /// As [`Writer::needs_load`].
     pub fn needs_load(&self, request: &Request) -> bool {
         self.writer.needs_load(request)
     }
 
-    /// Takes a session that was [read elsewhere](Writer::take).
+    /// As [`Writer::insert_loaded`].
     pub fn insert_loaded(&mut self, key: &SessionKey, loaded: LoadedSession) {
         self.writer.insert_loaded(key, loaded);
     }
 
-    /// Writes down how far long open replies have come, as [`Writer::write_final_checkpoints`]. Nothing may be under way.
+    /// As [`Writer::write_final_checkpoints`]. No commit may be in progress.
     ///
     /// # Errors
     ///
-    /// When the storage fails.
+    /// If the storage fails.
     pub fn write_final_checkpoints(&mut self, storage: &mut dyn Storage) -> StorageResult<()> {
         self.writer.write_final_checkpoints(storage)
     }

@@ -1,24 +1,24 @@
-//! What was planned and is not certain yet.
+//! Planned writes that are not committed yet.
 
 use std::fmt;
 
 use super::live::LiveSession;
-use crate::lease::Before;
+use crate::lease::SavedLeases;
 use crate::request::Response;
 use crate::storage::{Append, Storage, Views, Write};
 use crate::{Error, SessionKey};
 
-/// What is planned on: what is committed.
+/// The committed data that plans are based on.
 #[derive(Clone, Copy)]
 pub struct PlanContext<'s> {
-    /// Looks at it.
+    /// Opens views of it.
     pub views: &'s dyn Views,
-    /// Whether [others](Storage::is_shared) write to it too.
+    /// Whether [other processes](Storage::is_shared) write to it too.
     pub is_shared: bool,
 }
 
 impl<'s> PlanContext<'s> {
-    /// What is committed in a storage.
+    /// Creates the context of a storage.
     pub fn of(storage: &'s dyn Storage) -> Self {
         Self { views: storage, is_shared: storage.is_shared() }
     }
@@ -30,39 +30,40 @@ impl fmt::Debug for PlanContext<'_> {
     }
 }
 
-/// Requests that are committed together.
+/// The writes and responses of requests that are committed together.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    /// Its number.
+    /// The id of the plan.
     pub(super) turn: u64,
-    /// When its requests came, in milliseconds since 1970.
+    /// The time of its writes, in milliseconds since 1970. `None` before the first append.
     pub(super) at: Option<i64>,
-    /// Also those that were refused: what they were judged by is not certain before the commit either.
-    pub(super) answers: Vec<(usize, Result<Response, Error>)>,
-    /// What all of them write. Entries for the same session are in one write.
+    /// The responses by request index. Errors wait for the commit too, because they may depend on uncommitted entries.
+    pub(super) responses: Vec<(usize, Result<Response, Error>)>,
+    /// The writes of all requests. Entries for the same session are in one write.
     pub(super) writes: Vec<Write>,
-    pub(super) leases: Vec<Before>,
-    /// Whether nothing may be planned on top of it before it is settled.
+    /// The leases before the plan changed them, in order.
+    pub(super) leases: Vec<SavedLeases>,
+    /// Whether no further request may be planned before this plan is settled.
     pub(super) is_closed: bool,
-    /// Whether all is committed that the request at hand is planned on.
-    pub(super) is_certain: bool,
+    /// Whether the current request is planned on committed data only.
+    pub(super) is_on_committed: bool,
 }
 
 impl Plan {
     pub(super) fn is_empty(&self) -> bool {
-        self.answers.is_empty()
+        self.responses.is_empty()
     }
 
-    /// Makes it empty and keeps its room.
+    /// Empties the plan and keeps its allocations.
     pub(super) fn clear(&mut self) {
         self.at = None;
-        self.answers.clear();
+        self.responses.clear();
         self.writes.clear();
         self.leases.clear();
         self.is_closed = false;
     }
 
-    /// The index of the write that a session's entries go to.
+    /// Returns the index of the write for a session's entries, and adds that write if there is none.
     pub(super) fn append_of(&mut self, key: &SessionKey, live: &LiveSession, at: i64) -> usize {
         match live.planned {
             Some((planned, index)) if planned == self.turn => index,

@@ -1,27 +1,27 @@
-//! What a request does, planned on what is stored and on what was planned before it.
+//! Plans requests, based on committed data and on the requests planned before.
 
 use recount_message::{CustomEvent, CustomName, Event, Object, format_time};
 
 use super::compact::compact;
 use super::live::LiveSession;
 use super::sessions::Slot;
-use super::{Beneath, Plan, PlanContext, TRIES, Writer};
+use super::{Plan, PlanBase, PlanContext, RETRIES, Writer};
 use crate::dedup_window::IdHash;
 use crate::request::{AppendRequest, AppendSequence, Appended, Request, Response};
 use crate::storage::{Append, SessionRow, View, Write};
 use crate::{Cursor, Epoch, Error, Events, SessionKey, StorageError};
 
-/// Why a request was not planned.
+/// The failure of a request during planning.
 struct Failure {
     error: Error,
-    /// Whether the session in memory is not what is or will be written. It is marked as such.
+    /// Whether the session in memory no longer matches its entries. The session is marked as invalid.
     is_spoilt: bool,
-    /// Whether somebody else has written to it, so that the request has to be looked at again.
+    /// Whether another process may have written to the session, so that the request must be planned again.
     is_stale: bool,
 }
 
 impl Failure {
-    /// What is known of a session has to be read again.
+    /// The session must be read again.
     fn stale(key: &SessionKey) -> Self {
         Self { error: StorageError::Moved(key.clone()).into(), is_spoilt: true, is_stale: true }
     }
@@ -34,42 +34,42 @@ impl<E: Into<Error>> From<E> for Failure {
 }
 
 impl Writer {
-    /// Plans requests from an index on, in their order, and gives the index after the last one. If that is not the end,
-    /// everything that was planned has to be settled before the next one is.
+    /// Plans the requests from an index on, in order. Returns the index after the last planned one. If requests are left,
+    /// the plan must be settled before they can be planned.
     pub(super) fn plan(
         &mut self,
-        ground: PlanContext<'_>,
+        context: PlanContext<'_>,
         requests: &[Request],
         from: usize,
         plan: &mut Plan,
-        beneath: Beneath,
+        base: PlanBase,
     ) -> usize {
         if plan.is_empty() && !plan.is_closed {
             self.turn += 1;
             plan.turn = self.turn;
         }
         for (index, request) in requests.iter().enumerate().skip(from) {
-            let is_certain = plan.is_empty() && beneath == Beneath::Nothing;
-            plan.is_certain = is_certain;
-            // What changes a session as a whole is planned on nothing that is not committed, and nothing on top of it.
-            if plan.is_closed || (!request.can_share_plan() && !is_certain) {
+            let is_on_committed = plan.is_empty() && base == PlanBase::Committed;
+            plan.is_on_committed = is_on_committed;
+            // A request that changes a session as a whole is planned alone, on committed data.
+            if plan.is_closed || (!request.can_share_plan() && !is_on_committed) {
                 return index;
             }
             let mut tries = 0;
             let planned = loop {
-                match self.plan_one(ground, request, plan) {
-                    Err(failure) if failure.is_stale && is_certain && tries < TRIES => tries += 1,
+                match self.plan_one(context, request, plan) {
+                    Err(failure) if failure.is_stale && is_on_committed && tries < RETRIES => tries += 1,
                     planned => break planned,
                 }
             };
             plan.is_closed = !request.can_share_plan();
             match planned {
-                Ok(answer) => plan.answers.push((index, Ok(answer))),
+                Ok(response) => plan.responses.push((index, Ok(response))),
                 Err(Failure { error, is_spoilt, is_stale }) => {
                     let sequence = request.sequence();
                     if is_spoilt || is_stale || sequence.is_some() {
-                        // Whoever is told so for good is told on the ground of what is committed.
-                        if !is_certain {
+                        // An error with lasting effect must follow from committed data.
+                        if !is_on_committed {
                             return index;
                         }
                         if let Some(sequence) = sequence {
@@ -77,39 +77,39 @@ impl Writer {
                         }
                         plan.is_closed = true;
                     }
-                    plan.answers.push((index, Err(error)));
+                    plan.responses.push((index, Err(error)));
                 }
             }
         }
         requests.len()
     }
 
-    fn plan_one(&mut self, ground: PlanContext<'_>, request: &Request, plan: &mut Plan) -> Result<Response, Failure> {
+    fn plan_one(&mut self, context: PlanContext<'_>, request: &Request, plan: &mut Plan) -> Result<Response, Failure> {
         match request {
             Request::Create { key, properties } => {
-                if ground.views.view()?.session(key)?.is_some() {
+                if context.views.view()?.session(key)?.is_some() {
                     return Err(Error::SessionExists(key.clone()).into());
                 }
-                self.forget_leases(key, plan);
+                self.remove_leases(key, plan);
                 let row = self.new_session(key, properties);
                 plan.writes.push(Write::Create(row.clone()));
                 self.sessions.insert(key, LiveSession::new(row.epoch).used_by(plan.turn));
                 Ok(Response::Created(row))
             }
             Request::SetProperties { key, properties } => {
-                existing(&*ground.views.view()?, key)?;
+                existing(&*context.views.view()?, key)?;
                 plan.writes.push(Write::SetProperties { key: key.clone(), properties: properties.clone() });
                 Ok(Response::Done)
             }
             Request::Delete(key) => {
-                existing(&*ground.views.view()?, key)?;
+                existing(&*context.views.view()?, key)?;
                 self.sessions.remove(key);
-                self.forget_leases(key, plan);
+                self.remove_leases(key, plan);
                 plan.writes.push(Write::Delete(key.clone()));
                 Ok(Response::Done)
             }
-            Request::Append(request) => self.append(ground, request, plan).map(Response::Appended),
-            Request::FindEvent { key, event_id } => self.find_event(ground, key, event_id, plan).map(Response::Found),
+            Request::Append(request) => self.append(context, request, plan).map(Response::Appended),
+            Request::FindEvent { key, event_id } => self.find_event(context, key, event_id, plan).map(Response::Found),
             Request::Stage { key, properties } => {
                 let draft = SessionKey::staged(key.tenant(), self.env.next_u64());
                 let row = self.new_session(&draft, properties);
@@ -117,10 +117,10 @@ impl Writer {
                 self.sessions.insert(&draft, LiveSession::new(row.epoch).used_by(plan.turn));
                 Ok(Response::Created(row))
             }
-            Request::Publish { draft, key, replaces } => self.adopt(ground, draft, key, *replaces, plan),
+            Request::Publish { draft, key, replaces } => self.adopt(context, draft, key, *replaces, plan),
             Request::Acquire { key, request } => {
-                existing(&*ground.views.view()?, key)?;
-                let before = self.leases.before(key);
+                existing(&*context.views.view()?, key)?;
+                let saved = self.leases.save(key);
                 let (now, token) = (self.env.now(), self.env.next_u64());
                 let granted = self.leases.acquire(key, request, now, token)?;
                 if let Some(former) = granted.taken_from {
@@ -129,12 +129,12 @@ impl Writer {
                     let signal = CustomEvent::signal(CustomName::TakenOver.as_str(), Object::from(value));
                     let event = Event::stamped(self.env.id(), format_time(now), signal);
                     let request = AppendRequest::new(key.clone(), Events::of([&event]));
-                    if let Err(failure) = self.append(ground, &request, plan) {
-                        self.leases.restore(before);
+                    if let Err(failure) = self.append(context, &request, plan) {
+                        self.leases.restore(saved);
                         return Err(failure);
                     }
                 }
-                plan.leases.push(before);
+                plan.leases.push(saved);
                 Ok(Response::Granted(granted.lease))
             }
             Request::Renew { lease, ttl } => {
@@ -143,9 +143,9 @@ impl Writer {
                 Ok(Response::Done)
             }
             Request::Release(lease) => {
-                let before = self.leases.before(&lease.session);
+                let saved = self.leases.save(&lease.session);
                 self.leases.release(lease)?;
-                plan.leases.push(before);
+                plan.leases.push(saved);
                 Ok(Response::Done)
             }
             Request::Upload(upload) => {
@@ -153,7 +153,7 @@ impl Writer {
                 Ok(Response::Done)
             }
             Request::Compact { key, after, before } => {
-                Ok(Response::Compacted(compact(&*ground.views.view()?, key, *after, *before, plan)?))
+                Ok(Response::Compacted(compact(&*context.views.view()?, key, *after, *before, plan)?))
             }
             Request::Sweep { before } => {
                 plan.writes.push(Write::Sweep { before: *before });
@@ -174,7 +174,7 @@ impl Writer {
 
     fn append(
         &mut self,
-        ground: PlanContext<'_>,
+        context: PlanContext<'_>,
         request: &AppendRequest,
         plan: &mut Plan,
     ) -> Result<Appended, Failure> {
@@ -188,27 +188,27 @@ impl Writer {
             }
             self.leases.check(lease)?;
         }
-        let slot = self.load_slot(ground, key, plan)?;
+        let slot = self.load_slot(context, key, plan)?;
         let env = &mut self.env;
-        // To ask for each of them would cost more than it says.
+        // One clock reading per plan is enough.
         let at = *plan.at.get_or_insert_with(|| env.now().as_millisecond());
-        // What was found or inserted is there.
+        // The slot was found or inserted above.
         let Some(live) = self.sessions.get_mut(slot) else { return Err(Error::Closed.into()) };
         live.used = plan.turn;
         let index = plan.append_of(key, live, at);
         let Some(Write::Append(append)) = plan.writes.get_mut(index) else { return Err(Error::Closed.into()) };
         let (head, before) = (live.head, Lengths::of(append));
-        let stored = |id: &str| ground.views.view()?.message_status(key, id);
+        let stored = |id: &str| context.views.view()?.message_status(key, id);
         let planned = live.append(request, &stored, self.checkpoint_after, append);
-        // Where entries are written the storage finds out that somebody else was there. Here it has to be asked.
+        // If entries are written, the storage detects writes of other processes. Otherwise this must be checked here.
         let is_written = planned.as_ref().is_ok_and(|appended| appended.written > 0);
-        let is_stale = !is_written && ground.is_shared && !live.is_stored(&*ground.views.view()?, key)?;
+        let is_stale = !is_written && context.is_shared && !live.is_stored(&*context.views.view()?, key)?;
         if planned.is_err() || is_stale {
             before.restore(append);
             live.is_spoilt = is_stale || live.head != head;
         }
         if append.is_empty() {
-            // It was begun for this request.
+            // It was added for this request.
             plan.writes.pop();
         } else {
             live.planned = Some((plan.turn, index));
@@ -220,27 +220,27 @@ impl Writer {
     }
 
     /// Returns the slot of a session, and reads the session from the storage if it is not in memory or invalid.
-    fn load_slot(&mut self, ground: PlanContext<'_>, key: &SessionKey, plan: &Plan) -> Result<Slot, Failure> {
+    fn load_slot(&mut self, context: PlanContext<'_>, key: &SessionKey, plan: &Plan) -> Result<Slot, Failure> {
         match self.sessions.find(key) {
             Some(slot) if !self.sessions.is_spoilt(slot) => Ok(slot),
             // Some of its entries are not committed yet, so it cannot be read.
-            Some(_) if !plan.is_certain => Err(Failure::stale(key)),
-            Some(_) | None => Ok(self.sessions.insert(key, LiveSession::load(&*ground.views.view()?, key)?)),
+            Some(_) if !plan.is_on_committed => Err(Failure::stale(key)),
+            Some(_) | None => Ok(self.sessions.insert(key, LiveSession::load(&*context.views.view()?, key)?)),
         }
     }
 
     fn find_event(
         &mut self,
-        ground: PlanContext<'_>,
+        context: PlanContext<'_>,
         key: &SessionKey,
         event_id: &str,
         plan: &Plan,
     ) -> Result<Option<Cursor>, Failure> {
-        let slot = self.load_slot(ground, key, plan)?;
+        let slot = self.load_slot(context, key, plan)?;
         // The slot was found or inserted above.
         let Some(live) = self.sessions.get_mut(slot) else { return Err(Error::Closed.into()) };
         live.used = plan.turn;
-        if ground.is_shared && !live.is_stored(&*ground.views.view()?, key)? {
+        if context.is_shared && !live.is_stored(&*context.views.view()?, key)? {
             live.is_spoilt = true;
             return Err(Failure::stale(key));
         }
@@ -248,28 +248,28 @@ impl Writer {
         Ok(seq.map(|seq| Cursor { epoch: live.epoch, seq }))
     }
 
-    /// A session that ends or begins takes no leases along.
-    fn forget_leases(&mut self, key: &SessionKey, plan: &mut Plan) {
-        plan.leases.push(self.leases.before(key));
-        self.leases.forget(key);
+    /// Removes the leases of a session that is created, replaced or deleted.
+    fn remove_leases(&mut self, key: &SessionKey, plan: &mut Plan) {
+        plan.leases.push(self.leases.save(key));
+        self.leases.remove_session(key);
     }
 
-    /// Makes a session of a draft. It is the same session under another name.
+    /// Publishes a staged session by renaming it.
     fn adopt(
         &mut self,
-        ground: PlanContext<'_>,
+        context: PlanContext<'_>,
         draft: &SessionKey,
         key: &SessionKey,
         replaces: bool,
         plan: &mut Plan,
     ) -> Result<Response, Failure> {
-        let view = ground.views.view()?;
+        let view = context.views.view()?;
         let row = existing(&*view, draft)?;
         let exists = view.session(key)?.is_some();
         if exists && !replaces {
             return Err(Error::SessionExists(key.clone()).into());
         }
-        self.forget_leases(key, plan);
+        self.remove_leases(key, plan);
         if exists {
             plan.writes.push(Write::Delete(key.clone()));
         }
@@ -283,7 +283,7 @@ impl Writer {
     }
 }
 
-/// How much was to be written before a request.
+/// The lengths of an append before a request, to undo the request.
 struct Lengths {
     entries: usize,
     inputs: usize,
@@ -307,7 +307,7 @@ impl Lengths {
         }
     }
 
-    /// Takes back what has come since.
+    /// Removes the rows that were added since.
     fn restore(&self, append: &mut Append) {
         append.entries.truncate(self.entries);
         append.inputs.truncate(self.inputs);
