@@ -1,4 +1,4 @@
-//! The lock on the data directory: one process works with it at a time.
+//! The lock on the data directory, which one process holds at a time.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -7,15 +7,15 @@ use std::path::Path;
 use crate::StorageError;
 use crate::storage::StorageResult;
 
-/// The lock. The operating system opens it when the process ends, however it ends.
+/// The lock. The operating system releases it when the process ends.
 #[derive(Debug)]
 pub(super) struct DirectoryLock {
     _file: File,
 }
 
 impl DirectoryLock {
-    /// Takes the lock of a directory, or says who has it.
-    pub(super) fn take(directory: &Path) -> StorageResult<Self> {
+    /// Acquires the lock of a directory. The error contains the id of the process that holds it.
+    pub(super) fn acquire(directory: &Path) -> StorageResult<Self> {
         let path = directory.join("lock");
         let failed = |what: &str, error: std::io::Error| {
             StorageError::Failed(format!("cannot {what} {}: {error}", path.display()))
@@ -31,7 +31,7 @@ impl DirectoryLock {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut text = String::new();
-                // Who has the lock may be about to write its id.
+                // The holder may not have written its id yet.
                 let pid = file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
                 return Err(StorageError::Locked { path: directory.to_owned(), pid });
             }

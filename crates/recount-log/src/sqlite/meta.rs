@@ -1,5 +1,5 @@
-//! What the database knows about its own past: whether it ended well, on which start of the machine, and whether it is a
-//! copy. From that follows whether acknowledged entries may be gone.
+//! Metadata from which a lost write is detected: whether the log was closed cleanly, the boot id of the machine, and whether
+//! the database is a copy.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -7,13 +7,13 @@ use super::{Durability, failed};
 use crate::Epoch;
 use crate::storage::StorageResult;
 
-/// Which start of the machine this is, where the system tells.
+/// The boot id of the machine. `None` if the system does not provide one.
 pub(super) fn boot_id() -> Option<String> {
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// Notes that work begins, and gives every session a new epoch if entries may be gone since the last time.
+/// Marks the database as in use. Gives every session a new epoch if entries may have been lost.
 pub(super) fn begin(
     connection: &mut Connection,
     durability: Durability,
@@ -41,12 +41,12 @@ pub(super) fn begin(
     transaction.commit().map_err(failed)
 }
 
-/// Notes that work has ended in good order.
+/// Marks the database as closed cleanly.
 pub(super) fn end(connection: &Connection) -> StorageResult<()> {
     set(connection, "clean", "1")
 }
 
-/// Notes that this is a copy.
+/// Marks the database as a copy.
 pub(super) fn mark_copy(connection: &Connection) -> StorageResult<()> {
     set(connection, "copy", "1")
 }
@@ -57,7 +57,7 @@ fn may_have_lost(connection: &Connection, boot_id: Option<&str>) -> StorageResul
     }
     let was_unclean = get(connection, "clean")?.as_deref() == Some("0");
     let was_careless = get(connection, "durability")?.as_deref() == Some(Durability::Process.as_str());
-    // Where the system does not tell, the machine may have been started anew.
+    // Without a boot id, the machine may have been restarted.
     let is_same_start = boot_id.is_some() && get(connection, "boot")?.as_deref() == boot_id;
     Ok(was_unclean && was_careless && !is_same_start)
 }

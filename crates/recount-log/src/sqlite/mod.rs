@@ -1,7 +1,7 @@
 //! A log in a SQLite database.
 //!
-//! One connection writes, on the writer's thread; commits append to the write-ahead log and readers are not disturbed by
-//! them. [`wal`] empties that log on a thread of its own. Everything is in one file that other programs can open.
+//! One connection writes. Commits append to the write-ahead log and do not block readers; [`wal`] checkpoints that log on a
+//! thread of its own. All data is in one file, which other programs can open.
 
 mod lock;
 mod meta;
@@ -29,19 +29,18 @@ use lock::DirectoryLock;
 use view::Borrowed;
 use wal::Checkpointer;
 
-/// The file in the data directory.
+/// The name of the database in the data directory.
 const FILE: &str = "log.sqlite";
-/// How long a commit waits for somebody who has the database locked: the thread that empties the write-ahead log, or another
-/// program that looks into it.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How long it waits before it looks again. SQLite itself would sleep for up to a tenth of a second.
-const SOON: Duration = Duration::from_micros(500);
-/// How many pages are given back at once.
+/// The time that a commit waits for a lock on the database, held by the checkpoint thread or by another program.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+/// The polling interval while waiting for the lock. SQLite's own handler sleeps for up to 100 ms.
+const LOCK_POLL_INTERVAL: Duration = Duration::from_micros(500);
+/// The number of pages that one step of [`Storage::shrink`] returns.
 const SHRINK_PAGES: usize = 256;
-/// How many sessions the storage remembers the number and head of.
+/// The maximum number of sessions whose number and head are cached.
 const PLACES: usize = 65_536;
 
-/// What an acknowledged entry survives.
+/// The failures that an acknowledged entry survives.
 ///
 /// ```
 /// use recount_log::Durability;
@@ -52,16 +51,16 @@ const PLACES: usize = 65_536;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Durability {
-    /// The end of the process, however it comes, `kill -9` too. A power loss may take the last entries along; every
-    /// session then has a new epoch, so that readers find out.
+    /// The end of the process, including `kill -9`. A power loss may lose the last entries; every session then gets a new
+    /// epoch, so that readers notice.
     Process,
-    /// A power loss too: an entry is on the disk when it is acknowledged.
+    /// Also a power loss: an entry is on the disk when it is acknowledged.
     #[default]
     Disk,
 }
 
 impl Durability {
-    /// The word for it.
+    /// Returns the name, as in configuration files.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Process => "process",
@@ -88,7 +87,7 @@ impl std::str::FromStr for Durability {
     }
 }
 
-/// How a log is kept.
+/// The options for opening a log.
 ///
 /// ```
 /// use recount_log::{Durability, Options};
@@ -105,31 +104,31 @@ pub struct Options {
 }
 
 impl Options {
-    /// What an acknowledged entry survives.
+    /// Sets the durability of acknowledged entries.
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// How large the database may become. Beyond that there is no room, as if the disk were full.
+    /// Limits the size of the database. Beyond it, writes fail with [`StorageError::Full`].
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);
         self
     }
 
-    /// Another clock, other chance, other ids.
+    /// Replaces the clock, the random numbers and the ids.
     pub fn env(mut self, env: Env) -> Self {
         self.env = env;
         self
     }
 
-    /// Pretends that this is another start of the machine, as it is after a power loss.
+    /// Overrides the boot id of the machine, to simulate a restart after a power loss.
     pub fn boot_id(mut self, boot_id: impl Into<String>) -> Self {
         self.boot_id = Some(boot_id.into());
         self
     }
 
-    /// Somebody who is told of every commit, on the thread that has made it: nothing else is committed in the meantime.
+    /// Sets a callback for commits. It runs on the committing thread and delays the next commit.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -167,15 +166,15 @@ impl Options {
     }
 }
 
-/// A log in the SQLite database of a data directory.
+/// The storage of a log in a SQLite database.
 pub struct SqliteStorage {
     connection: Connection,
     readers: Arc<SqliteReaders>,
     checkpointer: Checkpointer,
-    /// The number and the head of sessions. Nobody else writes, so they are known.
+    /// The cached number and head of sessions. There is no other writer, so they stay valid.
     places: HashMap<SessionKey, Place>,
     path: PathBuf,
-    /// Last, so that the lock is opened when everything else is over.
+    /// The last field, so that the lock is released after everything else is dropped.
     _lock: DirectoryLock,
 }
 
@@ -186,26 +185,25 @@ struct Place {
 }
 
 impl SqliteStorage {
-    /// Opens the log in a directory, which is made if it does not exist.
+    /// Opens the log in a directory, which is created if it does not exist.
     ///
     /// # Errors
     ///
-    /// When another process works with the directory, when what is in it is not a log or damaged, or when it cannot be
-    /// read or written.
+    /// If another process uses the directory, if its content is damaged or not a log, or if it cannot be read or written.
     pub fn open(directory: &Path, options: &mut Options) -> StorageResult<Self> {
         make_private_directory(directory)
             .map_err(|error| StorageError::Failed(format!("cannot make {}: {error}", directory.display())))?;
-        let lock = DirectoryLock::take(directory)?;
+        let lock = DirectoryLock::acquire(directory)?;
         let path = directory.join(FILE);
         schema::check_file(&path)?;
         make_private_file(&path);
         let mut connection = Connection::open(&path).map_err(|error| at(&path, error))?;
         let is_new = schema::version(&connection, &path)?.is_none();
         if is_new {
-            // It can only be said before there are tables.
+            // This can only be set before the first table is created.
             connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
         }
-        // The beginning is on the disk in any case, so that the note about it is not lost with what it is about.
+        // The start is always synced to the disk, so that the unclean mark survives a power loss.
         configure(&mut connection, Durability::Disk)?;
         schema::migrate(&mut connection, &path)?;
         let boot_id = options.boot_id.clone().or_else(meta::boot_id);
@@ -230,18 +228,18 @@ fn copy(connection: &Connection, to: &Path) -> StorageResult<()> {
     make_private_directory(to).map_err(|error| cannot("make", &error))?;
     let path = to.join(FILE);
     if path.exists() {
-        return Err(StorageError::Failed(format!("there is a log in {} already", to.display())));
+        return Err(StorageError::Failed(format!("{} already contains a log", to.display())));
     }
-    // Under its name it is whole and marked as what it is.
+    // The copy gets its final name once it is complete and marked as a copy.
     let draft = to.join("copy.sqlite");
     let _ = std::fs::remove_file(&draft);
     let Some(text) = draft.to_str() else {
         return Err(cannot("write to", &"its name is not UTF-8"));
     };
-    // It writes to the copy alone, and is refused to those who may only ask.
+    // `VACUUM INTO` only writes to the copy, but SQLite rejects it on a read-only connection.
     connection.pragma_update(None, "query_only", false).map_err(failed)?;
     connection.execute("VACUUM INTO ?1", [text]).map_err(failed).inspect_err(|_| {
-        // A piece of a copy is of no use; where even that cannot be removed, the next one will do it.
+        // A partial copy is useless. If it cannot be deleted, the next backup deletes it.
         let _ = std::fs::remove_file(&draft);
     })?;
     let marked = Connection::open(&draft).map_err(failed)?;
@@ -250,7 +248,7 @@ fn copy(connection: &Connection, to: &Path) -> StorageResult<()> {
     marked.close().map_err(|(_, error)| failed(error))?;
     let sync = |path: &Path| std::fs::File::open(path)?.sync_all();
     sync(&draft).and_then(|()| std::fs::rename(&draft, &path)).map_err(|error| cannot("write to", &error))?;
-    // The name is on the disk too. Not every system lets a directory be opened for that.
+    // Sync the rename too. Not every system supports syncing a directory.
     let _ = sync(to);
     Ok(())
 }
@@ -261,8 +259,8 @@ fn configure(connection: &mut Connection, durability: Durability) -> StorageResu
         if tries == 0 {
             since = Instant::now();
         }
-        std::thread::sleep(SOON);
-        since.elapsed() < PATIENCE
+        std::thread::sleep(LOCK_POLL_INTERVAL);
+        since.elapsed() < LOCK_TIMEOUT
     };
     connection.busy_handler(Some(wait)).map_err(failed)?;
     connection.set_prepared_statement_cache_capacity(64);
@@ -273,7 +271,7 @@ fn configure(connection: &mut Connection, durability: Durability) -> StorageResu
         Durability::Disk => "FULL",
     };
     connection.pragma_update(None, "synchronous", synchronous).map_err(failed)?;
-    // 32 MiB: the pages that inserts go to stay in memory for a thousand sessions.
+    // 32 MiB keep the pages for inserts into about a thousand sessions in memory.
     connection.pragma_update(None, "cache_size", -32_768).map_err(failed)
 }
 
@@ -310,7 +308,7 @@ impl Storage for SqliteStorage {
         result
     }
 
-    /// The directory is locked.
+    /// This process holds the lock of the directory.
     fn is_shared(&self) -> bool {
         false
     }
@@ -321,7 +319,7 @@ impl Storage for SqliteStorage {
         let mut statement =
             self.connection.prepare_cached(&format!("PRAGMA incremental_vacuum({SHRINK_PAGES})")).map_err(failed)?;
         let mut rows = statement.query([]).map_err(failed)?;
-        // Each step gives one page back.
+        // Each step returns one page.
         while rows.next().map_err(failed)?.is_some() {}
         drop(rows);
         drop(statement);
@@ -349,7 +347,7 @@ impl fmt::Debug for SqliteStorage {
     }
 }
 
-/// What an error of SQLite means for a log.
+/// Maps an error of SQLite to a storage error.
 #[allow(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
 fn failed(error: rusqlite::Error) -> StorageError {
     match error.sqlite_error_code() {

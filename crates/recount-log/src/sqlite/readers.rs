@@ -1,4 +1,4 @@
-//! Connections for readers.
+//! Pooled connections for readers.
 
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -11,22 +11,22 @@ use super::{FILE, PATIENCE, at, failed, schema, wal};
 use crate::StorageError;
 use crate::storage::{StorageResult, View, Views};
 
-/// How many connections wait for the next reader.
+/// The maximum number of idle connections.
 const IDLE: usize = 8;
 
-/// Connections for readers. Each view has one to itself and sees the database as it was at its first look.
+/// A pool of connections. Each view uses one exclusively and sees the database as of its first read.
 pub struct SqliteReaders {
     path: PathBuf,
     access: Access,
     idle: Mutex<Vec<Connection>>,
 }
 
-/// How a database is opened that is only read.
+/// The mode in which a database is opened read-only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
-    /// Beside those who may write to it. SQLite has a file of its own for that, beside the database.
+    /// Together with writers. SQLite needs a shared-memory file next to the database for that.
     Shared,
-    /// Where no file can be made. That nobody writes has to be known.
+    /// In a directory where no file can be created. The caller must know that there is no writer.
     Alone,
 }
 
@@ -35,12 +35,12 @@ impl SqliteReaders {
         Self { path, access: Access::Shared, idle: Mutex::default() }
     }
 
-    /// Readers of the log in a directory, whoever writes it. They take no lock and change nothing. The directory may be one
-    /// that cannot be written to, if the log in it was closed.
+    /// Opens the log in a directory for reading, also while another process writes to it. No lock is acquired and nothing is
+    /// changed. If the log was closed cleanly, the directory may be read-only.
     ///
     /// # Errors
     ///
-    /// When there is no log, it is of another version, or it cannot be read.
+    /// If there is no log, its version is not supported, or it cannot be read.
     pub fn open(directory: &Path) -> StorageResult<Self> {
         let path = directory.join(FILE);
         if !path.is_file() {
@@ -52,7 +52,7 @@ impl SqliteReaders {
             Err(StorageError::Failed(problem)) if wal::path(&readers.path).exists() => {
                 return Err(StorageError::Failed(format!("cannot read {}: {problem}", readers.path.display())));
             }
-            // Without a write-ahead log nobody has it open.
+            // Without a write-ahead log no process has the database open.
             Err(StorageError::Failed(_)) => {
                 readers.access = Access::Alone;
                 readers.check()?;
@@ -62,7 +62,7 @@ impl SqliteReaders {
         Ok(readers)
     }
 
-    /// Whether it is a log of this version.
+    /// Checks that the file is a log of this version.
     fn check(&self) -> StorageResult<()> {
         let connection = self.connect()?;
         match schema::version(&connection, &self.path)? {
@@ -96,7 +96,7 @@ impl SqliteReaders {
         Ok(connection)
     }
 
-    /// Closes the connections that nobody uses.
+    /// Closes the idle connections.
     pub(super) fn forget(&self) {
         self.lock().clear();
     }
@@ -106,13 +106,13 @@ impl SqliteReaders {
     }
 }
 
-/// A path as a part of a URI, in which some characters mean something else.
+/// Encodes a path for a URI, escaping reserved characters.
 fn in_uri(path: &Path) -> String {
     let mut text = String::new();
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => text.push(char::from(*byte)),
-            // To write to a text cannot fail.
+            // Writing to a `String` cannot fail.
             _ => drop(write!(text, "%{byte:02X}")),
         }
     }
@@ -141,7 +141,7 @@ impl fmt::Debug for SqliteReaders {
     }
 }
 
-/// A connection in a transaction of its own, which goes back when the view is over.
+/// A connection in a transaction. It returns to the pool when the view is dropped.
 struct Pooled<'r> {
     connection: Option<Connection>,
     readers: &'r SqliteReaders,
@@ -166,7 +166,7 @@ impl Drop for Pooled<'_> {
     }
 }
 
-/// Every view begins and ends with a statement, which is not read anew each time.
+/// Runs a cached statement. Every view starts and ends with one.
 fn run(connection: &Connection, sql: &str) -> StorageResult<()> {
     let mut statement = connection.prepare_cached(sql).map_err(failed)?;
     statement.execute([]).map(drop).map_err(failed)
@@ -179,7 +179,7 @@ mod tests {
     use crate::{Epoch, Options, SqliteStorage};
 
     #[test]
-    fn a_log_is_read_where_no_file_can_be_made_beside_it() {
+    fn closed_log_is_readable_in_a_read_only_directory() {
         let parent = tempfile::tempdir().unwrap();
         let directory = parent.path().join("What is 100 % here? #1 & é");
         let mut storage = SqliteStorage::open(&directory, &mut Options::default()).unwrap();

@@ -1,4 +1,4 @@
-//! The tables, and the way from one version of them to the next.
+//! The tables, and the migrations between their versions.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,10 +10,10 @@ use super::{failed, wal};
 use crate::StorageError;
 use crate::storage::StorageResult;
 
-/// What tells a log from any other SQLite database: "RCNT".
+/// The application id of a log, which distinguishes it from other SQLite databases: "RCNT".
 const APPLICATION: i64 = 0x5243_4e54;
 
-/// The steps from nothing to the newest version. A step that was released is never changed: a new one is added.
+/// The migrations from an empty database to the newest version. A released migration is never changed.
 const STEPS: &[&str] = &[FIRST];
 
 const FIRST: &str = "
@@ -99,10 +99,10 @@ CREATE TABLE named_uploads (
 ) WITHOUT ROWID;
 ";
 
-/// The newest version.
+/// The newest schema version.
 pub(super) const NEWEST: i64 = STEPS.len() as i64;
 
-/// Looks at a file before SQLite does, which would say less about what is wrong with it.
+/// Checks a file before SQLite opens it, for more precise errors than those of SQLite.
 pub(super) fn check_file(path: &Path) -> StorageResult<()> {
     const MAGIC: &[u8; 16] = b"SQLite format 3\0";
     let Ok(mut file) = File::open(path) else { return Ok(()) };
@@ -118,7 +118,7 @@ pub(super) fn check_file(path: &Path) -> StorageResult<()> {
     if !head.starts_with(MAGIC) {
         return Err(foreign("it is not a SQLite database"));
     }
-    // What is not in the file may still be in the write-ahead log.
+    // Pages that are missing from the file may be in the write-ahead log.
     let log = std::fs::metadata(wal::path(path)).map(|metadata| metadata.len());
     let expected = expected_length(&head);
     if log.unwrap_or_default() == 0 && length < expected {
@@ -130,7 +130,7 @@ pub(super) fn check_file(path: &Path) -> StorageResult<()> {
     Ok(())
 }
 
-/// How long a database is, as its head has it: the size of a page, where 1 stands for the largest, and their number.
+/// The length of a database according to its header: the page size, where 1 means 65,536, times the number of pages.
 fn expected_length(head: &[u8; 100]) -> u64 {
     let page = match u16::from_be_bytes([head[16], head[17]]) {
         1 => 65_536,
@@ -139,7 +139,7 @@ fn expected_length(head: &[u8; 100]) -> u64 {
     page * u64::from(u32::from_be_bytes([head[28], head[29], head[30], head[31]]))
 }
 
-/// Which version a database has; nothing where it has no tables at all.
+/// The schema version of a database. `None` if it has no tables.
 pub(super) fn version(connection: &Connection, path: &Path) -> StorageResult<Option<i64>> {
     let foreign = |problem: String| StorageError::Foreign { path: path.to_owned(), problem };
     let number = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
@@ -162,7 +162,7 @@ pub(super) fn version(connection: &Connection, path: &Path) -> StorageResult<Opt
     Ok(Some(version))
 }
 
-/// Brings a database to the newest version. Each step is done whole or not at all.
+/// Migrates a database to the newest version, with one transaction per migration.
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> StorageResult<()> {
     let done = version(connection, path)?.unwrap_or_default();
     for (step, number) in STEPS.iter().zip(1..) {

@@ -1,4 +1,4 @@
-//! Reading: a look at what is committed.
+//! Views of the committed data.
 
 use bytes::Bytes;
 use rusqlite::types::ValueRef;
@@ -12,18 +12,18 @@ use crate::storage::{
 };
 use crate::{Digest, EncodedMessage, EncodedReply, Epoch, SessionKey, StorageError};
 
-/// Drafts have names that come after all others.
-pub(super) const NO_DRAFT: &str = "name < '~'";
+/// Excludes staged sessions, whose names sort after all others.
+pub(super) const NOT_STAGED: &str = "name < '~'";
 
-/// The number of a session, in the place of a parameter.
+/// The subquery for the number of a session, for use as a parameter.
 const NUMBER: &str = "(SELECT number FROM sessions WHERE tenant = ?1 AND name = ?2)";
 
-/// Something that has a connection.
+/// A type with a database connection.
 pub(super) trait Held {
     fn connection(&self) -> StorageResult<&Connection>;
 }
 
-/// The writer's own connection.
+/// The connection of the writer.
 pub(super) struct Borrowed<'c>(pub(super) &'c Connection);
 
 impl Held for Borrowed<'_> {
@@ -32,7 +32,7 @@ impl Held for Borrowed<'_> {
     }
 }
 
-/// A look at a database.
+/// A view of a database.
 pub(super) struct SqliteView<H>(H);
 
 impl<H: Held> SqliteView<H> {
@@ -79,14 +79,14 @@ impl<H: Held> View for SqliteView<H> {
         count: usize,
     ) -> StorageResult<Vec<SessionRow>> {
         let sql = format!(
-            "{SESSION} WHERE (?1 IS NULL OR tenant = ?1) AND (tenant, name) > (?2, ?3) AND {NO_DRAFT} ORDER BY tenant, name LIMIT ?4"
+            "{SESSION} WHERE (?1 IS NULL OR tenant = ?1) AND (tenant, name) > (?2, ?3) AND {NOT_STAGED} ORDER BY tenant, name LIMIT ?4"
         );
         let (after_tenant, after_name) = after.map_or(("", ""), |key| (key.tenant(), key.name()));
         self.all(&sql, params![tenant, after_tenant, after_name, signed(count as u64)], read_session)
     }
 
     fn session_count(&self) -> StorageResult<usize> {
-        let sql = format!("SELECT count(*) FROM sessions WHERE {NO_DRAFT}");
+        let sql = format!("SELECT count(*) FROM sessions WHERE {NOT_STAGED}");
         let count: i64 = self.0.connection()?.query_row(&sql, [], |row| row.get(0)).map_err(failed)?;
         Ok(usize::try_from(count).unwrap_or_default())
     }
@@ -189,7 +189,7 @@ impl<H: Held> View for SqliteView<H> {
     fn hosted_sessions(&self) -> StorageResult<Vec<SessionKey>> {
         let sql = format!(
             "SELECT DISTINCT tenant, name FROM open_replies JOIN sessions ON number = session
-             WHERE hosted AND {NO_DRAFT} ORDER BY tenant, name"
+             WHERE hosted AND {NOT_STAGED} ORDER BY tenant, name"
         );
         self.all(&sql, [], |row| read_key(row, 0, 1))
     }
@@ -233,7 +233,7 @@ impl<H: Held> View for SqliteView<H> {
     fn integrity_errors(&self) -> StorageResult<Vec<String>> {
         let mut faults = Vec::new();
         for found in self.all("PRAGMA integrity_check", [], |row| row.get::<_, String>(0))? {
-            // Several may be in one, under a heading.
+            // One row may contain several errors below a heading.
             let lines = found.lines().filter(|line| *line != "ok" && !line.starts_with("***"));
             faults.extend(lines.map(str::to_owned));
         }

@@ -1,8 +1,8 @@
-//! The write-ahead log of SQLite, and the thread that empties it.
+//! Checkpoints SQLite's write-ahead log on a thread of its own.
 //!
-//! Commits only ever append to it. What is in it is moved into the database by a thread of its own, so that no append has
-//! to wait for that. Only to begin it anew takes the place of a commit, and that is done when nothing has been written for a
-//! while, or when it has become very large.
+//! Commits append to the write-ahead log. The checkpoint thread moves its pages into the database, so that no append waits
+//! for that. Only restarting the write-ahead log blocks commits. This happens when there were no writes for a while, or when
+//! the file has become very large.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,16 +15,16 @@ use super::failed;
 use crate::StorageError;
 use crate::storage::StorageResult;
 
-/// What has come in the meantime is moved when it is this much, so that there is never much to move.
+/// The number of new bytes after which pages are moved, so that each step stays small.
 const MUCH: u64 = 16 << 20;
-/// It is begun anew at this size even while it is written to.
+/// The size in bytes at which the write-ahead log is restarted even under load.
 const LARGE: u64 = 256 << 20;
-/// Nobody writes for so long: it is emptied.
+/// The time without commits after which the write-ahead log is emptied.
 const IDLE: Duration = Duration::from_millis(500);
-/// How long emptying may hold up a commit that comes in between, and how long it waits for readers.
+/// The maximum time that emptying may delay a commit, and that it waits for readers.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The thread, and what it is told.
+/// The checkpoint thread and its signals.
 #[derive(Debug)]
 pub(super) struct Checkpointer {
     shared: Arc<Shared>,
@@ -39,7 +39,7 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Counts the commits.
+    /// The number of commits so far.
     commits: u64,
     is_waiting: bool,
     is_closing: bool,
@@ -59,7 +59,7 @@ impl Checkpointer {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// Says that something was committed.
+    /// Signals a commit.
     pub(super) fn committed(&self) {
         let mut state = self.shared.lock();
         state.commits += 1;
@@ -68,12 +68,12 @@ impl Checkpointer {
         }
     }
 
-    /// Lets the thread end.
+    /// Ends the thread.
     pub(super) fn stop(&mut self) {
         self.shared.lock().is_closing = true;
         self.shared.changed.notify_one();
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has nothing more to say.
+            // A panic of the thread loses no data.
             let _ = thread.join();
         }
     }
@@ -99,14 +99,14 @@ struct Work {
 
 impl Work {
     fn run(self) {
-        give_way();
+        lower_priority();
         let mut seen = 0;
         while let Some(commits) = self.next_commit(seen) {
             seen = commits;
             let mut moved = 0;
             loop {
                 let mut state = self.shared.lock();
-                // Until the first commit after that, so that a busy writer is not slowed down by waking this thread.
+                // Sleep without waiting for signals, so that a busy writer does not spend time on waking this thread.
                 state.is_waiting = false;
                 let (state, _) = self
                     .shared
@@ -120,7 +120,7 @@ impl Work {
                 seen = state.commits;
                 drop(state);
                 let length = self.length();
-                // A reader or a writer may be in the way; there is always a next time.
+                // A reader or writer may block the checkpoint; it is tried again later.
                 if is_idle || length >= LARGE {
                     let _ = empty(&self.connection);
                     moved = 0;
@@ -135,7 +135,7 @@ impl Work {
         }
     }
 
-    /// Waits for a commit that has not been seen. Nothing when the work is over.
+    /// Waits for the next commit. `None` when the thread must end.
     fn next_commit(&self, seen: u64) -> Option<u64> {
         let mut state = self.shared.lock();
         state.is_waiting = true;
@@ -152,13 +152,13 @@ impl Work {
     }
 }
 
-/// Lets all others go before this thread where there are not enough processors for everybody: nobody waits for it.
-fn give_way() {
+/// Lowers the priority of this thread, because no request waits for it.
+fn lower_priority() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::nice(10);
 }
 
-/// The write-ahead log of a database.
+/// The path of a database's write-ahead log.
 pub(super) fn path(database: &Path) -> PathBuf {
     database.with_extension("sqlite-wal")
 }
@@ -167,8 +167,7 @@ fn length(file: &Path) -> u64 {
     std::fs::metadata(file).map(|metadata| metadata.len()).unwrap_or_default()
 }
 
-/// Makes room on a full disk: what the write-ahead log takes up, if what is in it finds its place in the database. Says
-/// whether that was so.
+/// Frees the space of the write-ahead log on a full disk, if its pages fit into the database. Returns whether it did.
 pub(super) fn make_room(database: &Path) -> bool {
     let log = path(database);
     let before = length(&log);
@@ -179,8 +178,8 @@ pub(super) fn make_room(database: &Path) -> bool {
     emptied.is_ok() && length(&log) < before
 }
 
-/// Moves everything into the database: first what disturbs nobody, then what has come meanwhile, and then the rest, for
-/// which commits have to wait.
+/// Moves all pages into the database: first those that block no commit, then newer ones, and then the rest, which blocks
+/// commits.
 pub(super) fn empty(connection: &Connection) -> StorageResult<()> {
     for mode in ["PASSIVE", "PASSIVE", "TRUNCATE"] {
         checkpoint(connection, mode)?;

@@ -1,4 +1,4 @@
-//! Writing: a batch of changes in one transaction.
+//! Commits a batch of writes in one transaction.
 
 use std::sync::LazyLock;
 
@@ -9,27 +9,27 @@ use rusqlite::{
     CachedStatement, Connection, ErrorCode, OptionalExtension, ToSql, Transaction, TransactionBehavior, params,
 };
 
-use super::view::NO_DRAFT;
+use super::view::NOT_STAGED;
 use super::{Place, failed};
 use crate::storage::{Append, EntryRow, MessageRow, SessionRow, StorageResult, Upload, Write};
 use crate::{Cursor, Digest, Epoch, SessionKey, StorageError};
 
-/// Entries that are larger than this are kept aside.
+/// Entries above this size in bytes are stored in a separate table.
 const LARGE: usize = 64 * 1024;
 
-/// How many rows of a draft are removed at once.
-const SWEPT: usize = 4_096;
-/// How many pages are in the write-ahead log, while they are, before it is emptied.
-const SWEPT_PAGES: i64 = 1_024;
-/// The tables with what belongs to a session.
+/// The number of rows of a staged session that are deleted at once.
+const DELETED_ROWS: usize = 4_096;
+/// The number of pages in the write-ahead log after which it is checkpointed during that.
+const DELETED_PAGES: i64 = 1_024;
+/// The tables with rows of sessions.
 const TABLES: [&str; 5] = ["entries", "messages", "open_replies", "states", "named_uploads"];
 
-/// How many entries are inserted with one statement.
+/// The number of entries that one statement inserts.
 const ROWS: usize = 16;
 
 const INSERT: &str = "INSERT INTO entries (session, seq, body) VALUES (?, ?, ?)";
 const INSERT_ASIDE: &str = "INSERT INTO entries (session, seq, first, aside) VALUES (?1, ?2, ?3, ?4)";
-const INSERT_JOINED: &str = "INSERT INTO entries (session, seq, first, body) VALUES (?1, ?2, ?3, ?4)";
+const INSERT_MERGED: &str = "INSERT INTO entries (session, seq, first, body) VALUES (?1, ?2, ?3, ?4)";
 
 pub(super) fn commit(
     connection: &mut Connection,
@@ -66,7 +66,7 @@ impl<'w> Writing<'_, 'w> {
                 self.run("UPDATE sessions SET about = ?1 WHERE number = ?2", params![properties, number])
             }
             Write::Delete(key) => self.delete(key),
-            Write::Publish { draft, head, key } => self.adopt(draft, *head, key),
+            Write::Publish { draft, head, key } => self.publish(draft, *head, key),
             Write::Append(append) => self.append(append),
             Write::Compact { key, epoch, rows } => self.compact(key, *epoch, rows),
             Write::Upload(upload) => self.upload(upload),
@@ -79,7 +79,7 @@ impl<'w> Writing<'_, 'w> {
         statement.execute(parameters).map(drop).map_err(failed)
     }
 
-    /// Where a session is.
+    /// Returns the number and head of a session.
     fn place(&mut self, key: &SessionKey) -> StorageResult<&mut Place> {
         match self.places.entry_ref(key) {
             EntryRef::Occupied(entry) => Ok(entry.into_mut()),
@@ -102,7 +102,7 @@ impl<'w> Writing<'_, 'w> {
         Ok(())
     }
 
-    fn adopt(&mut self, draft: &SessionKey, head: Cursor, key: &SessionKey) -> StorageResult<()> {
+    fn publish(&mut self, draft: &SessionKey, head: Cursor, key: &SessionKey) -> StorageResult<()> {
         let place = *self.place(draft)?;
         if place.head != head {
             return Err(StorageError::Moved(draft.clone()));
@@ -130,7 +130,7 @@ impl<'w> Writing<'_, 'w> {
         if place.head != (Cursor { epoch: append.epoch, seq: append.after }) {
             return Err(StorageError::Moved(append.key.clone()));
         }
-        // If anything goes wrong from here on, all places are forgotten.
+        // After a later error all cached places are dropped.
         place.head.seq += append.entries.len() as u64;
         let number = place.number;
         let mut seq = append.after;
@@ -193,7 +193,7 @@ impl<'w> Writing<'_, 'w> {
         }
         for row in rows {
             let (first, last) = (signed(row.first), signed(row.last));
-            // An entry is found by the last number that it covers, so there are two that may reach over an edge.
+            // An entry is stored under the last number that it covers, so two entries may reach across an edge of the row.
             let is_torn = |edge: i64| -> StorageResult<bool> {
                 let sql = "SELECT COALESCE(first, seq) < ?2 FROM entries WHERE session = ?1 AND seq >= ?2
                            ORDER BY seq LIMIT 1";
@@ -209,7 +209,7 @@ impl<'w> Writing<'_, 'w> {
                 let digest = self.keep_aside(&row.body)?;
                 self.run(INSERT_ASIDE, params![number, last, first, &digest.as_bytes()[..]])?;
             } else {
-                self.run(INSERT_JOINED, params![number, last, first, Text(&row.body)])?;
+                self.run(INSERT_MERGED, params![number, last, first, Text(&row.body)])?;
             }
         }
         Ok(())
@@ -246,7 +246,7 @@ impl<'w> Writing<'_, 'w> {
     }
 }
 
-/// What an error means where a session gets a name that another may have.
+/// Maps an error of a write that may violate the uniqueness of session keys.
 fn moved_or_failed(key: &SessionKey, error: rusqlite::Error) -> StorageError {
     match error.sqlite_error_code() {
         Some(ErrorCode::ConstraintViolation) => StorageError::Moved(key.clone()),
@@ -254,11 +254,11 @@ fn moved_or_failed(key: &SessionKey, error: rusqlite::Error) -> StorageError {
     }
 }
 
-/// Removes the drafts of processes that are gone, some entries at a time: a draft may be long. Where there is no room for
-/// that they stay; nobody sees them, and the next opening tries again.
+/// Deletes the staged sessions of earlier processes, some entries at a time, because they may be long. If the disk is full
+/// they stay, hidden, until the log is opened again.
 pub(super) fn delete_staged(connection: &Connection) -> StorageResult<()> {
-    // Nobody empties the write-ahead log yet, and it must not become as large as what is removed.
-    connection.pragma_update(None, "wal_autocheckpoint", SWEPT_PAGES).map_err(failed)?;
+    // The checkpoint thread is not running yet, and the write-ahead log must not grow with the deleted data.
+    connection.pragma_update(None, "wal_autocheckpoint", DELETED_PAGES).map_err(failed)?;
     let swept = match remove_drafts(connection) {
         Err(StorageError::Full(_)) => Ok(()),
         swept => swept,
@@ -268,16 +268,16 @@ pub(super) fn delete_staged(connection: &Connection) -> StorageResult<()> {
 }
 
 fn remove_drafts(connection: &Connection) -> StorageResult<()> {
-    let sql = format!("SELECT number FROM sessions WHERE NOT {NO_DRAFT}");
+    let sql = format!("SELECT number FROM sessions WHERE NOT {NOT_STAGED}");
     let mut statement = connection.prepare(&sql).map_err(failed)?;
     let drafts = statement.query_map([], |row| row.get::<_, i64>(0)).map_err(failed)?;
     for draft in drafts.collect::<Result<Vec<_>, _>>().map_err(failed)? {
         for table in TABLES {
             let some = match table {
-                // It has no numbers of its own, and few rows.
+                // The other tables have no sequence numbers, and few rows.
                 "named_uploads" => format!("DELETE FROM {table} WHERE session = ?1"),
                 _ => format!(
-                    "DELETE FROM {table} WHERE rowid IN (SELECT rowid FROM {table} WHERE session = ?1 LIMIT {SWEPT})"
+                    "DELETE FROM {table} WHERE rowid IN (SELECT rowid FROM {table} WHERE session = ?1 LIMIT {DELETED_ROWS})"
                 ),
             };
             while connection.execute(&some, [draft]).map_err(failed)? > 0 {}
@@ -287,11 +287,11 @@ fn remove_drafts(connection: &Connection) -> StorageResult<()> {
     Ok(())
 }
 
-/// Inserts entries, several with one statement: to begin and end one takes as long as to insert a row.
+/// Inserts entries, several per statement, because starting a statement takes as long as inserting a row.
 struct Insert<'t, 'w> {
     one: CachedStatement<'t>,
     many: CachedStatement<'t>,
-    /// Rows that are not inserted yet: session, number and text.
+    /// The rows that are not inserted yet: session, number and text.
     rows: Vec<(i64, i64, &'w [u8])>,
 }
 
@@ -318,7 +318,7 @@ impl<'t, 'w> Insert<'t, 'w> {
         self.many.raw_execute().map(drop).map_err(failed)
     }
 
-    /// Inserts what is left.
+    /// Inserts the remaining rows.
     fn flush(&mut self) -> StorageResult<()> {
         for (session, seq, body) in self.rows.drain(..) {
             self.one.execute(params![session, seq, Text(body)]).map_err(failed)?;
@@ -327,7 +327,7 @@ impl<'t, 'w> Insert<'t, 'w> {
     }
 }
 
-/// Looks for a session.
+/// Looks up a session.
 fn find(transaction: &Transaction<'_>, key: &SessionKey) -> StorageResult<Option<Place>> {
     let mut statement = transaction
         .prepare_cached(
@@ -344,12 +344,12 @@ fn find(transaction: &Transaction<'_>, key: &SessionKey) -> StorageResult<Option
     found.optional().map_err(failed)
 }
 
-/// SQLite counts with a sign. The largest number stands for one beyond all entries.
+/// Converts a number for SQLite, whose integers are signed. Larger numbers become the largest one, beyond all entries.
 pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// The text of an event. It was UTF-8 when it was encoded, and need not be looked at again.
+/// The text of an event, which is known to be valid UTF-8.
 struct Text<'b>(&'b [u8]);
 
 impl ToSql for Text<'_> {
