@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rusqlite::{Connection, OpenFlags};
 
 use super::view::{Held, SqliteView};
-use super::{FILE, PATIENCE, at, failed, schema, wal};
+use super::{FILE, LOCK_TIMEOUT, at, failed, schema, wal};
 use crate::StorageError;
 use crate::storage::{StorageResult, View, Views};
 
@@ -89,7 +89,7 @@ impl SqliteReaders {
             }
         };
         let connection = connection.map_err(failed_at)?;
-        connection.busy_timeout(PATIENCE).map_err(failed)?;
+        connection.busy_timeout(LOCK_TIMEOUT).map_err(failed)?;
         connection.set_prepared_statement_cache_capacity(32);
         connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(failed)?;
         connection.pragma_update(None, "query_only", true).map_err(failed)?;
