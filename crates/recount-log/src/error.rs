@@ -157,7 +157,7 @@ pub enum StorageError {
     #[error("there is no room for it: {0}")]
     Full(String),
     /// Another process has written to the session, so its head is not the expected one.
-    #[error("somebody else has written to the session {0}")]
+    #[error("another process has written to the session {0}")]
     Moved(SessionKey),
     /// Another process uses the data directory.
     #[error("{} is in use by {}", path.display(), holder(*pid))]

@@ -81,8 +81,8 @@ impl SessionKey {
         Ok(Self::unchecked(tenant, name))
     }
 
-    /// A session in the making, which nobody can name: its tenant, and a number that nobody else has drawn. Storages keep it
-    /// like any other and [list](crate::storage::View::sessions) it with none.
+    /// Creates the key of a staged session from its tenant and a random number. Such a key cannot be parsed from text, and
+    /// [`View::sessions`](crate::storage::View::sessions) does not list it.
     ///
     /// ```
     /// use recount_log::SessionKey;

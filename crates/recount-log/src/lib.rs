@@ -80,7 +80,7 @@
 //!
 //! **Snapshots** contain the newest [`SNAPSHOT_MESSAGES`] complete messages and all open replies with their positions. A
 //! complete message is stored in the commit of the entry that completes it. Open replies are rebuilt from a checkpoint;
-//! checkpoints are written so that all of them together are no larger than the entries.
+//! all checkpoints together are at most as large as the entries.
 //!
 //! **Documents**, such as an agent's state, are stored in the commit of the events that they belong to
 //! ([`Appender::append_with`]).

@@ -1,4 +1,4 @@
-//! Sessions in the making, and commits that fail while more is on its way.
+//! Staged sessions, and failing commits while further requests are queued.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -25,14 +25,14 @@ fn open(directory: &Path) -> Log {
     Log::open(directory, Options::default()).unwrap()
 }
 
-/// How many rows a table of a database has.
+/// Counts the rows of a table.
 fn rows(directory: &Path, table: &str) -> u32 {
     let connection = rusqlite::Connection::open(directory.join("log.sqlite")).unwrap();
     connection.query_row(&format!("SELECT COUNT(*) FROM {table}"), [], |row| row.get(0)).unwrap()
 }
 
 #[tokio::test]
-async fn a_draft_takes_the_place_of_a_session_at_once() {
+async fn publish_replaces_a_session_in_one_step() {
     let directory = tempfile::tempdir().unwrap();
     let log = open(directory.path());
     let session = log.create("chat".parse().unwrap()).await.unwrap();
@@ -52,14 +52,14 @@ async fn a_draft_takes_the_place_of_a_session_at_once() {
     assert_eq!(log.sessions(None, None, 9).await.unwrap(), [row]);
     assert_eq!(reader.next().await.unwrap(), Frame::Gap(GapReason::Epoch));
 
-    // It goes on like any other, and knows what it has.
+    // It accepts further appends and detects duplicates, like any other session.
     let again = session.append([&message(14), &message(15)]).await.unwrap();
     assert_eq!((again.written, again.duplicates), (1, 1));
     log.close().await.unwrap();
 }
 
 #[tokio::test]
-async fn nothing_is_left_of_a_draft_that_is_not_adopted() {
+async fn unpublished_session_is_deleted() {
     let directory = tempfile::tempdir().unwrap();
     let log = open(directory.path());
     log.create("chat".parse().unwrap()).await.unwrap();
@@ -78,7 +78,7 @@ async fn nothing_is_left_of_a_draft_that_is_not_adopted() {
 }
 
 #[tokio::test]
-async fn what_a_process_leaves_behind_in_the_middle_is_swept() {
+async fn open_deletes_staged_sessions_of_a_dead_process() {
     let directory = tempfile::tempdir().unwrap();
     let log = open(directory.path());
     let session = log.create("chat".parse().unwrap()).await.unwrap();
@@ -88,7 +88,7 @@ async fn what_a_process_leaves_behind_in_the_middle_is_swept() {
     for piece in events.chunks(1_000) {
         draft.append(piece).await.unwrap();
     }
-    // The files, as they are when the process is killed at this moment.
+    // A copy of the files is what a killed process would leave.
     let left = tempfile::tempdir().unwrap();
     for name in ["log.sqlite", "log.sqlite-wal"] {
         fs::copy(directory.path().join(name), left.path().join(name)).unwrap();
@@ -103,7 +103,7 @@ async fn what_a_process_leaves_behind_in_the_middle_is_swept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_session_is_copied_page_by_page() {
+async fn fork_copies_a_long_session_in_pages() {
     let log = Log::in_memory();
     let session = log.create("long".parse().unwrap()).await.unwrap();
     let mut events: Vec<AgentEvent> = (0..6_000).map(message).collect();
@@ -121,11 +121,11 @@ async fn a_long_session_is_copied_page_by_page() {
         let _ = fold.apply_at(entry.cursor.seq, &Event::from_slice(&entry.event).unwrap());
     }
     assert!(fold.messages().eq(events.iter().collect::<Fold>().messages()));
-    // A few deltas are left of thousands: one for each page.
+    // Thousands of deltas are merged into one per page.
     assert!((6_000..6_020).contains(&fold.cursor()), "{}", fold.cursor());
 }
 
-/// A storage that says when it is about to commit, and waits to be told how that ends.
+/// A storage that signals each commit, and waits for its result.
 #[derive(Debug)]
 struct Gated {
     storage: MemoryStorage,
@@ -148,7 +148,7 @@ impl Storage for Gated {
         let entries =
             writes.iter().map(|write| if let Write::Append(append) = write { append.entries.len() } else { 0 });
         let _ = self.arrived.send(entries.sum());
-        // When nobody tells any more, everything goes well.
+        // Without a sender every commit succeeds.
         self.told.lock().unwrap().recv().unwrap_or(Ok(()))?;
         self.storage.commit(writes)
     }
@@ -159,7 +159,7 @@ impl Storage for Gated {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_commit_that_fails_takes_nothing_with_it_that_came_later() {
+async fn failed_commit_does_not_fail_later_requests() {
     let (arrived, at_gate) = channel();
     let (tell, told) = channel();
     let storage = Gated { storage: MemoryStorage::default(), arrived, told: Arc::new(Mutex::new(told)) };
@@ -170,14 +170,14 @@ async fn a_commit_that_fails_takes_nothing_with_it_that_came_later() {
 
     let appender = session.appender(None);
     appender.send([&message(0)]).await.unwrap();
-    // The first one is held up, so that the next ones are many when it is over.
+    // The first commit is delayed, so that many requests are queued behind it.
     assert_eq!(at_gate.recv().unwrap(), 1);
     for number in 1..=200 {
         appender.send([&message(number)]).await.unwrap();
     }
     tell.send(Ok(())).unwrap();
     assert_eq!(at_gate.recv().unwrap(), 200);
-    // These are planned on top of two hundred that will not be there.
+    // These are planned on top of two hundred requests whose commit fails.
     for number in 201..=400 {
         appender.send([&message(number)]).await.unwrap();
     }
@@ -200,7 +200,7 @@ async fn a_commit_that_fails_takes_nothing_with_it_that_came_later() {
     log.close().await.unwrap();
 }
 
-/// What was answered.
+/// The responses.
 #[derive(Default)]
 struct Answers(Vec<Result<Response, Error>>);
 
@@ -212,7 +212,7 @@ impl WriterOutput for Answers {
     fn publish(&mut self, _: SessionUpdate<'_>) {}
 }
 
-/// Plans a request, has something else done, and commits it then.
+/// Plans a request, runs a function, and then commits the plan.
 fn overtaken(
     pipeline: &mut Pipeline,
     storage: &mut dyn Storage,
@@ -247,12 +247,12 @@ fn who_adopts_a_draft_is_told_where_it_ends(storage: &mut dyn Storage) {
 }
 
 #[test]
-fn who_adopts_a_draft_in_memory_is_told_where_it_ends() {
+fn publish_returns_the_current_head_in_memory() {
     who_adopts_a_draft_is_told_where_it_ends(&mut MemoryStorage::default());
 }
 
 #[test]
-fn who_adopts_a_draft_in_sqlite_is_told_where_it_ends() {
+fn publish_returns_the_current_head_in_sqlite() {
     let directory = tempfile::tempdir().unwrap();
     let mut storage = SqliteStorage::open(directory.path(), &mut Options::default()).unwrap();
     who_adopts_a_draft_is_told_where_it_ends(&mut storage);

@@ -1,4 +1,4 @@
-//! A session as programs use it: inputs, leases, readers, uploads, forks.
+//! The public API of a session: inputs, leases, readers, uploads, forks.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -44,7 +44,8 @@ fn interrupt(event_id: &str, reply_id: &str) -> AgentEvent {
     Event::stamped(event_id.to_owned(), "2026-01-01T00:00:00Z", UserInterruptEvent::new(reply_id))
 }
 
-/// A reply that asks about `c1`, has handed out `c2`, and does not wait for `c3`; and the events that end it.
+/// A reply that waits for the confirmation of `c1` and the external result of `c2`, but not for `c3`, and the events that
+/// end it.
 fn waiting() -> (String, Vec<AgentEvent>, Vec<AgentEvent>) {
     let mut events = Vec::new();
     let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::default(), "s", "Friday");
@@ -79,7 +80,7 @@ fn check_refused(answer: Result<Appended, Error>, index: usize, event_id: &str, 
 }
 
 #[tokio::test]
-async fn the_first_input_wins_and_others_never_enter_the_log() {
+async fn append_accepts_only_the_first_input() {
     let (_log, session) = session("chat").await;
     let (id, open, rest) = waiting();
     session.append(&open).await.unwrap();
@@ -88,7 +89,7 @@ async fn the_first_input_wins_and_others_never_enter_the_log() {
     check_refused(session.append(&confirm("x2", &id, &["c9"])).await, 0, "x2", RefusalReason::Foreign);
     check_refused(session.append(&confirm("x3", "nobody", &["c1"])).await, 0, "x3", RefusalReason::Foreign);
     check_refused(session.append(&confirm("x4", &id, &["c1", "c1"])).await, 0, "x4", RefusalReason::Duplicate);
-    // One answer too many refuses all of them, and what came before them in the batch.
+    // One invalid answer rejects the whole batch, including the events before it.
     check_refused(session.append(&confirm("x5", &id, &["c1", "c3"])).await, 0, "x5", RefusalReason::NotWaiting);
     let batch = [message("m1"), confirm("x6", &id, &["c2"])];
     check_refused(session.append(&batch[..]).await, 1, "x6", RefusalReason::NotWaiting);
@@ -112,7 +113,7 @@ async fn the_first_input_wins_and_others_never_enter_the_log() {
 }
 
 #[tokio::test]
-async fn what_was_stopped_takes_no_answer_until_it_asks_again() {
+async fn interrupted_reply_rejects_confirmations_until_it_asks_again() {
     let session = Log::in_memory().create("chat".parse().unwrap()).await.unwrap();
     let (id, open, _) = waiting();
     session.append(&open).await.unwrap();
@@ -121,7 +122,7 @@ async fn what_was_stopped_takes_no_answer_until_it_asks_again() {
     session.append(&batch[..1]).await.unwrap();
     check_refused(session.append(&confirm("yes", &id, &["c1"])).await, 0, "yes", RefusalReason::Late);
     check_refused(session.append(&result("done", &id, &["c2"])).await, 0, "done", RefusalReason::Late);
-    // Its agent, wherever that is, has not heard of it.
+    // The agent has not received the interrupt yet.
     let asked =
         open.iter().find(|event| matches!(event.kind, recount_message::EventKind::RequireUserConfirm(_))).unwrap();
     session.append(&Event::stamped("again".to_owned(), asked.created_at.clone(), asked.kind.clone())).await.unwrap();
@@ -129,7 +130,7 @@ async fn what_was_stopped_takes_no_answer_until_it_asks_again() {
 }
 
 #[tokio::test]
-async fn what_an_open_result_was_answered_with_is_remembered_through_a_restart() {
+async fn external_result_is_remembered_after_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let log = Log::open(directory.path(), Options::default()).unwrap();
     let session = log.create("chat".parse().unwrap()).await.unwrap();
@@ -148,7 +149,7 @@ async fn what_an_open_result_was_answered_with_is_remembered_through_a_restart()
 }
 
 #[tokio::test]
-async fn a_reply_that_has_ended_takes_nothing_more() {
+async fn ended_reply_ignores_further_events() {
     let (_log, session) = session("chat").await;
     let (id, open, rest) = waiting();
     session.append(&open).await.unwrap();
@@ -162,7 +163,7 @@ async fn a_reply_that_has_ended_takes_nothing_more() {
 }
 
 #[tokio::test]
-async fn what_says_nothing_is_written_and_told() {
+async fn empty_events_are_written_and_reported() {
     let (_log, session) = session("chat").await;
     let (id, open, _) = waiting();
     session.append(&open).await.unwrap();
@@ -187,7 +188,7 @@ async fn what_says_nothing_is_written_and_told() {
 }
 
 #[tokio::test]
-async fn a_lease_that_was_taken_over_lets_nothing_through() {
+async fn append_under_a_lost_lease_fails() {
     let (_log, session) = session("chat").await;
     let first = session.lease(LeaseRequest::new("reply", "run 1")).await.unwrap();
     let old = session.appender(Some(first.clone()));
@@ -213,7 +214,7 @@ async fn a_lease_that_was_taken_over_lets_nothing_through() {
 }
 
 #[tokio::test]
-async fn a_reader_that_falls_far_behind_misses_nothing() {
+async fn lagging_reader_receives_every_entry() {
     let (_log, session) = session("chat").await;
     let mut lagging = session.subscribe(Start::Now).unwrap();
     assert_eq!(lagging.try_next().await.unwrap(), None);
@@ -231,7 +232,7 @@ async fn a_reader_that_falls_far_behind_misses_nothing() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_replaced_or_removed_is_noticed() {
+async fn reader_notices_replaced_and_deleted_sessions() {
     let (log, session) = session("chat").await;
     let cursor = session.append(&message("m1")).await.unwrap().cursor;
     let mut reader = session.subscribe(Start::After(cursor)).unwrap();
@@ -249,7 +250,7 @@ async fn a_session_that_is_replaced_or_removed_is_noticed() {
 }
 
 #[tokio::test]
-async fn an_upload_stays_while_an_entry_of_its_tenant_names_it() {
+async fn sweep_keeps_uploads_that_the_tenant_references() {
     let log = Log::in_memory();
     let session = log.create("acme/chat".parse().unwrap()).await.unwrap();
     let named = log.upload("acme", "image/png", &b"named"[..]).await.unwrap();
@@ -265,7 +266,7 @@ async fn an_upload_stays_while_an_entry_of_its_tenant_names_it() {
 }
 
 #[tokio::test]
-async fn a_copy_for_another_tenant_has_the_uploads_that_it_names() {
+async fn fork_to_another_tenant_copies_referenced_uploads() {
     let log = Log::in_memory();
     let session = log.create("acme/chat".parse().unwrap()).await.unwrap();
     let image = log.upload("acme", "image/png", &b"image"[..]).await.unwrap();
@@ -280,7 +281,7 @@ async fn a_copy_for_another_tenant_has_the_uploads_that_it_names() {
 }
 
 #[tokio::test]
-async fn a_reply_can_be_looked_at_as_it_was() {
+async fn open_replies_at_returns_an_earlier_state() {
     let (_log, session) = session("chat").await;
     let (id, open, rest) = waiting();
     let middle = session.append(&open).await.unwrap().cursor;
@@ -294,25 +295,25 @@ async fn a_reply_can_be_looked_at_as_it_was() {
 }
 
 #[tokio::test]
-async fn documents_are_stored_only_where_their_append_may_write() {
+async fn documents_are_stored_only_with_a_successful_append() {
     let (_log, session) = session("chat").await;
     let note = |body: &str| vec![StateChange { name: "note".to_owned(), body: Some(body.to_owned()) }];
     let before = session.append(&message("m1")).await.unwrap().cursor;
     let first = session.append_if_with(before, &message("m2"), note("first")).await.unwrap();
     session.append_if_with(first.cursor, &message("m3"), note("second")).await.unwrap();
 
-    // Without an event there is nothing else that could tell that somebody was faster.
+    // Without events, only the head shows that another append was faster.
     let alone = session.append_if_with(first.cursor, Events::default(), note("late")).await;
     assert!(matches!(alone, Err(Error::Moved { head, .. }) if head.seq == 3), "{alone:?}");
     assert_eq!(session.state("note").await.unwrap().as_deref(), Some("second"));
-    // The same again gets the first answer, and what has come since stays.
+    // A repeated append gets the first result and does not overwrite newer documents.
     let again = session.append_if_with(before, &message("m2"), note("first")).await.unwrap();
     assert_eq!((again.duplicates, again.cursor), (1, first.cursor));
     assert_eq!(session.state("note").await.unwrap().as_deref(), Some("second"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reader_that_waits_is_told_when_the_log_is_closed() {
+async fn waiting_reader_fails_when_the_log_is_closed() {
     let (log, session) = session("chat").await;
     session.append(&message("m1")).await.unwrap();
     let mut reader = session.subscribe(Start::Beginning).unwrap();
@@ -334,13 +335,13 @@ fn end(reply_id: &str) -> AgentEvent {
 }
 
 #[tokio::test]
-async fn a_snapshot_tells_where_open_replies_stand() {
+async fn snapshot_contains_positions_of_open_replies() {
     let (_log, session) = session("chat").await;
     let places = async || {
         let snapshot = Object::parse(&session.snapshot().await.unwrap().to_json()).unwrap();
         snapshot.get("places").map(ToString::to_string).unwrap_or_default()
     };
-    // Nothing is open, or one reply that is the newest of all: there is nothing to tell.
+    // Without open replies, or with one that is the newest item, no positions are written.
     assert_eq!(places().await, "");
     session.append([&message("m0"), &start("0")]).await.unwrap();
     assert_eq!(places().await, "");
@@ -348,19 +349,19 @@ async fn a_snapshot_tells_where_open_replies_stand() {
     assert_eq!(places().await, r#"{"0":1}"#);
     session.append([&end("0")]).await.unwrap();
     assert_eq!(places().await, "");
-    // The ids are such that objects of JavaScript would have them in another order.
+    // JavaScript objects would reorder these ids.
     session.append([&start("9"), &message("m2"), &start("3"), &start("7"), &message("m3")]).await.unwrap();
     assert_eq!(places().await, r#"{"9":3,"3":5,"7":6}"#);
     session.append([&end("3"), &message("m4"), &start("1")]).await.unwrap();
     assert_eq!(places().await, r#"{"9":3,"7":6,"1":9}"#);
-    // Those that began before all messages that are shown come first.
+    // Replies that started before all messages of the snapshot come first.
     let more: Vec<AgentEvent> = (0..SNAPSHOT_MESSAGES).map(|number| message(&format!("more-{number}"))).collect();
     session.append(&more).await.unwrap();
     assert_eq!(places().await, r#"{"9":0,"7":1,"1":2}"#);
 }
 
 #[tokio::test]
-async fn a_fork_before_a_message_has_what_was_there_when_it_began() {
+async fn fork_before_a_message_copies_the_entries_before_it() {
     let (log, session) = session("chat").await;
     let events = [&message("m1"), &start("r1"), &start("r2"), &end("r1"), &message("m2"), &start("r3"), &end("r2")];
     session.append(events).await.unwrap();
@@ -372,7 +373,7 @@ async fn a_fork_before_a_message_has_what_was_there_when_it_began() {
         Ok::<_, Error>(messages.map(|message| message.id().to_owned()).collect::<Vec<_>>())
     };
     assert_eq!(before("m1", "a").await.unwrap(), [""; 0]);
-    // Complete, open, and begun while others were open.
+    // Complete, open, and started while other replies were open.
     assert_eq!(before("r2", "b").await.unwrap(), ["m1", "r1"]);
     assert_eq!(before("m2", "c").await.unwrap(), ["m1", "r1", "r2"]);
     assert_eq!(before("r3", "d").await.unwrap(), ["m1", "r1", "r2", "m2"]);
@@ -384,7 +385,7 @@ async fn a_fork_before_a_message_has_what_was_there_when_it_began() {
 }
 
 #[tokio::test]
-async fn open_replies_under_a_lease_are_found_after_a_restart() {
+async fn hosted_replies_are_listed_after_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let log = Log::open(directory.path(), Options::default()).unwrap();
     for (name, is_hosted) in [("hosted", true), ("foreign", false)] {
@@ -399,13 +400,13 @@ async fn open_replies_under_a_lease_are_found_after_a_restart() {
     assert_eq!(hosting, ["hosted"]);
     let open = log.session("hosted".parse().unwrap()).snapshot().await.unwrap().open;
     assert!(open[0].hosted);
-    // Nobody holds the lease of the process before.
+    // The lease of the earlier process is void.
     log.session("hosted".parse().unwrap()).lease(LeaseRequest::new("reply", "run 2")).await.unwrap();
     log.close().await.unwrap();
 }
 
 #[tokio::test]
-async fn replies_of_sub_agents_can_be_left_out() {
+async fn top_level_visibility_excludes_sub_agents() {
     let (_log, session) = session("chat").await;
     for (id, parent) in [("top", None), ("sub", Some("top"))] {
         let mut start = start(id);

@@ -1,4 +1,4 @@
-//! A log in a data directory: what survives, what is refused, what is told.
+//! A log in a data directory: durability, rejected files, and error messages.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -32,7 +32,7 @@ fn reply(deltas: usize) -> Vec<AgentEvent> {
     events
 }
 
-/// Everything that a reader gets from a place up to the head.
+/// Reads all frames from a start position to the head.
 async fn read(session: &Session, start: Start) -> Vec<Frame> {
     let mut reader = session.subscribe(start).unwrap();
     let mut frames = Vec::new();
@@ -58,7 +58,7 @@ async fn log_with(directory: &Path, options: Options, events: &[AgentEvent]) -> 
 }
 
 #[tokio::test]
-async fn what_was_written_is_there_after_a_restart() {
+async fn entries_survive_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let events: Vec<AgentEvent> = std::iter::once(message("m1")).chain(reply(5)).collect();
     let (log, session, cursor) = log_with(directory.path(), Options::default(), &events).await;
@@ -71,14 +71,14 @@ async fn what_was_written_is_there_after_a_restart() {
     assert_eq!(snapshot.cursor, cursor);
     assert_eq!(texts(&session).await, events.iter().map(AgentEvent::to_json).collect::<Vec<_>>());
 
-    // The same events again are known, and a cursor from before goes on.
+    // Repeated events are duplicates, and a cursor of the earlier process is valid.
     let again = session.append(&events).await.unwrap();
     assert_eq!((again.written, again.duplicates, again.cursor), (0, events.len(), cursor));
     assert_eq!(read(&session, Start::After(cursor)).await, []);
 }
 
 #[tokio::test]
-async fn a_directory_belongs_to_one_process() {
+async fn open_fails_while_another_process_uses_the_directory() {
     let directory = tempfile::tempdir().unwrap();
     let log = Log::open(directory.path(), Options::default()).unwrap();
     let Err(Error::Storage(StorageError::Locked { pid, .. })) = Log::open(directory.path(), Options::default()) else {
@@ -99,7 +99,7 @@ fn check_unopenable(directory: &Path, expected: &str) {
 }
 
 #[tokio::test]
-async fn what_is_no_log_is_said_to_be_none() {
+async fn open_rejects_files_that_are_not_logs() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("log.sqlite");
     fs::write(&file, "id,name\n1,Alice\n".repeat(20)).unwrap();
@@ -115,7 +115,7 @@ async fn what_is_no_log_is_said_to_be_none() {
 }
 
 #[tokio::test]
-async fn a_log_of_a_newer_version_is_left_alone() {
+async fn open_rejects_a_newer_version_without_changes() {
     let directory = tempfile::tempdir().unwrap();
     log_with(directory.path(), Options::default(), &[message("m1")]).await.0.close().await.unwrap();
     let file = directory.path().join("log.sqlite");
@@ -126,7 +126,7 @@ async fn a_log_of_a_newer_version_is_left_alone() {
 }
 
 #[tokio::test]
-async fn a_torn_file_is_found_out() {
+async fn open_detects_a_truncated_file() {
     let directory = tempfile::tempdir().unwrap();
     let (log, ..) = log_with(directory.path(), Options::default(), &reply(2_000)).await;
     log.close().await.unwrap();
@@ -136,7 +136,7 @@ async fn a_torn_file_is_found_out() {
     fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
     check_unopenable(directory.path(), "it was cut off");
 
-    // Damage in the middle shows when it is looked for.
+    // Damage in the middle is found by the integrity check.
     let mut damaged = bytes.clone();
     for page in damaged.chunks_mut(4_096).skip(20).step_by(7) {
         page[..64].fill(0xa5);
@@ -149,7 +149,7 @@ async fn a_torn_file_is_found_out() {
     assert!(matches!(read, Err(StorageError::Damaged(_))), "{read:?}");
 }
 
-/// The files of a log in use, as they are when its process is killed at this moment.
+/// Copies the files of a log in use, as a killed process would leave them.
 fn killed(directory: &Path) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for name in ["log.sqlite", "log.sqlite-wal"] {
@@ -159,7 +159,7 @@ fn killed(directory: &Path) -> tempfile::TempDir {
 }
 
 #[tokio::test]
-async fn an_epoch_changes_only_when_entries_may_be_gone() {
+async fn epoch_changes_only_when_entries_may_be_lost() {
     for (durability, boot, is_new) in [
         (Durability::Process, "boot 1", false),
         (Durability::Process, "boot 2", true),
@@ -184,7 +184,7 @@ async fn an_epoch_changes_only_when_entries_may_be_gone() {
         }
         log.close().await.unwrap();
 
-        // A clean end says that nothing is gone, whatever comes after it.
+        // After a clean close nothing can be lost.
         let log = Log::open(directory.path(), options().boot_id("boot 3")).unwrap();
         assert_eq!(log.session(key("chat")).info().await.unwrap().epoch, cursor.epoch);
         log.close().await.unwrap();
@@ -192,7 +192,7 @@ async fn an_epoch_changes_only_when_entries_may_be_gone() {
 }
 
 #[tokio::test]
-async fn a_backup_is_whole_and_has_an_epoch_of_its_own() {
+async fn backup_is_complete_and_gets_a_new_epoch() {
     let directory = tempfile::tempdir().unwrap();
     let (log, session, cursor) = log_with(directory.path(), Options::default(), &reply(50)).await;
     let backup = directory.path().join("backup");
@@ -215,7 +215,7 @@ async fn a_backup_is_whole_and_has_an_epoch_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_an_error_and_never_half_an_entry() {
+async fn full_disk_fails_appends_without_partial_entries() {
     let directory = tempfile::tempdir().unwrap();
     let options = Options::default().max_bytes(300 * 1024);
     let (log, session, _) = log_with(directory.path(), options, &[message("m0")]).await;
@@ -238,7 +238,7 @@ async fn a_full_disk_is_an_error_and_never_half_an_entry() {
         assert!(acknowledged.len() < 1_000, "the disk is never full");
     };
     assert!(matches!(failure, Error::Storage(StorageError::Full(_))), "{failure}");
-    // What comes after it would leave a hole, whether or not there is room for it.
+    // Later appends of the sequence fail too, because they would leave a hole.
     let next = appender.append([&message("small")]).await.unwrap_err();
     assert!(matches!(next, Error::Broken(_)), "{next}");
 
@@ -248,7 +248,7 @@ async fn a_full_disk_is_an_error_and_never_half_an_entry() {
     assert_eq!(ids(texts(&session).await), acknowledged);
     log.close().await.unwrap();
 
-    // With more room it goes on, and an entry that fails alone does not take others with it.
+    // With more space the log accepts appends, and one failing entry does not fail others.
     let log = Log::open(directory.path(), Options::default()).unwrap();
     let session = log.session(key("chat"));
     assert_eq!(ids(texts(&session).await), acknowledged);
@@ -259,7 +259,7 @@ async fn a_full_disk_is_an_error_and_never_half_an_entry() {
 }
 
 #[tokio::test]
-async fn one_that_is_too_large_does_not_take_the_others_with_it() {
+async fn oversized_append_does_not_fail_others() {
     let directory = tempfile::tempdir().unwrap();
     let (log, session, _) =
         log_with(directory.path(), Options::default().max_bytes(300 * 1024), &[message("m0")]).await;
@@ -273,7 +273,7 @@ async fn one_that_is_too_large_does_not_take_the_others_with_it() {
 }
 
 #[tokio::test]
-async fn large_entries_come_back_unchanged() {
+async fn large_entries_round_trip() {
     let directory = tempfile::tempdir().unwrap();
     let large = Event::new(CustomEvent::signal("big", Object::from([("text", "é\"x".repeat(100_000))])));
     let events = [message("m1"), large, message("m2")];
@@ -300,7 +300,7 @@ async fn large_entries_come_back_unchanged() {
 }
 
 #[tokio::test]
-async fn a_long_reply_goes_on_from_its_checkpoint() {
+async fn long_reply_resumes_from_its_checkpoint() {
     let directory = tempfile::tempdir().unwrap();
     let events = reply(10_000);
     let (last, open) = events.split_last().unwrap();
@@ -314,7 +314,7 @@ async fn a_long_reply_goes_on_from_its_checkpoint() {
     let database = rusqlite::Connection::open(directory.path().join("log.sqlite")).unwrap();
     let seq: i64 = database.query_row("SELECT seq FROM open_replies", [], |row| row.get(0)).unwrap();
     assert!(seq >= 4_096, "{seq}");
-    // The entries before the checkpoint are not looked at any more.
+    // The entries before the checkpoint are not read.
     database.execute("UPDATE entries SET body = '{}' WHERE seq BETWEEN 3 AND 4000", []).unwrap();
     drop(database);
 
@@ -341,7 +341,7 @@ async fn a_long_reply_goes_on_from_its_checkpoint() {
 }
 
 #[tokio::test]
-async fn compaction_spares_room_and_changes_no_message() {
+async fn compaction_saves_space_and_keeps_messages() {
     let directory = tempfile::tempdir().unwrap();
     let (log, session, _) = log_with(directory.path(), Options::default(), &reply(3_000)).await;
     let head = session.append(&reply(3_000)).await.unwrap().cursor;
@@ -369,7 +369,7 @@ async fn compaction_spares_room_and_changes_no_message() {
 }
 
 #[tokio::test]
-async fn events_may_come_as_lines_of_any_spelling() {
+async fn lines_are_encoded_canonically() {
     let directory = tempfile::tempdir().unwrap();
     let (log, session, _) = log_with(directory.path(), Options::default(), &[]).await;
     let lines = br#" {"reply_id": "r1", "type": "USER_INTERRUPT"} "#;
@@ -383,7 +383,7 @@ async fn events_may_come_as_lines_of_any_spelling() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn what_is_kept_is_for_its_owner_alone() {
+async fn files_are_accessible_to_their_owner_only() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What is left of a log when the power goes while SQLite writes.
+//! Recovery of a log after a power loss while SQLite writes.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -9,7 +9,7 @@ use pretty_assertions::assert_eq;
 use recount_log::{Durability, Frame, Log, Options, SessionKey, Start};
 use recount_message::{AgentEvent, CustomEvent, Event, Msg};
 
-/// How many events are appended at once, and how often.
+/// The size and number of the batches.
 const BATCH: usize = 5;
 const BATCHES: usize = 30;
 
@@ -26,7 +26,7 @@ fn options(boot_id: &str) -> Options {
     Options::default().durability(Durability::Process).boot_id(boot_id)
 }
 
-/// The database of a log that was written batch by batch, its write-ahead log, and the epoch of its session.
+/// Writes a log in batches. Returns its database, its write-ahead log, and the epoch of its session.
 async fn written() -> (Vec<u8>, Vec<u8>, u32) {
     let directory = tempfile::tempdir().unwrap();
     let log = Log::open(directory.path(), options("boot 1")).unwrap();
@@ -42,7 +42,7 @@ async fn written() -> (Vec<u8>, Vec<u8>, u32) {
     (files.0, files.1, epoch)
 }
 
-/// Opens what is left, and gives how many whole batches that is; nothing where even the session is gone.
+/// Opens a damaged log and counts the batches that are left. `None` if the session is lost too.
 async fn batches_left(directory: &Path, epoch: u32) -> Option<usize> {
     let log = Log::open(directory, options("boot 2")).unwrap();
     let session = log.session(key());
@@ -58,7 +58,7 @@ async fn batches_left(directory: &Path, epoch: u32) -> Option<usize> {
     assert_eq!(texts.len() % BATCH, 0, "a batch is there whole or not at all");
     let faults = log.read(|view| recount_log::verify::session(view, &key())).await.unwrap();
     assert_eq!(faults, [] as [String; 0]);
-    // It goes on: what is gone is written again, and what is left is known.
+    // Lost events are written again, and the others are duplicates.
     let events: Vec<AgentEvent> = (0..BATCH * BATCHES).map(message).collect();
     let again = session.append(&events).await.unwrap();
     assert_eq!((again.duplicates, again.written), (texts.len(), events.len() - texts.len()));
@@ -67,7 +67,7 @@ async fn batches_left(directory: &Path, epoch: u32) -> Option<usize> {
 }
 
 #[tokio::test]
-async fn whole_batches_are_left_wherever_the_write_ahead_log_ends() {
+async fn truncated_write_ahead_log_keeps_whole_batches() {
     let (database, log, epoch) = written().await;
     let mut left = Vec::new();
     for step in 0..=16 {
@@ -82,7 +82,7 @@ async fn whole_batches_are_left_wherever_the_write_ahead_log_ends() {
 }
 
 #[tokio::test]
-async fn whole_batches_are_left_wherever_the_write_ahead_log_is_garbled() {
+async fn corrupt_write_ahead_log_keeps_whole_batches() {
     let (database, log, epoch) = written().await;
     for step in 0..16 {
         let at = log.len() * (2 * step + 1) / 32;

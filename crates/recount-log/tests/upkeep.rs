@@ -1,5 +1,4 @@
-//! What happens beside appends and reads: sessions that are read into memory, long replies that are kept folded, and
-//! housekeeping.
+//! Background work: loading sessions, caching the folds of long replies, and maintenance.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -13,7 +12,7 @@ use recount_log::{Env, Log, Maintenance, MaintenanceStep, MemoryStorage, Options
 use recount_message::jiff::Timestamp;
 use recount_message::{AgentEvent, Clock, RandomIds, ReplyEnd, ReplyWriter, Stamps};
 
-/// A reply with so many deltas of thirty letters each, and the event that ends it.
+/// A reply with a number of deltas of 30 letters each, and the events that end it.
 fn reply(deltas: usize) -> (Vec<AgentEvent>, Vec<AgentEvent>) {
     let mut events = Vec::new();
     let mut reply = ReplyWriter::start(|event| events.push(event), Stamps::default(), "s", "Friday");
@@ -25,7 +24,7 @@ fn reply(deltas: usize) -> (Vec<AgentEvent>, Vec<AgentEvent>) {
     (events, end)
 }
 
-/// The open replies of a session, as a snapshot shows them and as folding them from their start gives them.
+/// Checks that the open replies of a snapshot equal those rebuilt from their first entry.
 async fn check_open(session: &Session) {
     let snapshot = session.snapshot().await.unwrap();
     assert_eq!(snapshot.open, session.open_replies_at(snapshot.cursor).await.unwrap());
@@ -34,7 +33,7 @@ async fn check_open(session: &Session) {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_new_directory_is_private() {
+async fn new_directory_is_private() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let outside = tempfile::tempdir().unwrap();
@@ -45,7 +44,7 @@ async fn a_new_directory_is_private() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_open_reply_is_shown_as_it_stands() {
+async fn snapshot_contains_long_open_replies() {
     let directory = tempfile::tempdir().unwrap();
     let log = Log::open(directory.path(), Options::default()).unwrap();
     let session = log.create("long".parse().unwrap()).await.unwrap();
@@ -70,7 +69,7 @@ async fn a_long_open_reply_is_shown_as_it_stands() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_comes_while_a_session_is_read_keeps_its_order() {
+async fn requests_during_session_load_keep_their_order() {
     let directory = tempfile::tempdir().unwrap();
     let log = Log::open(directory.path(), Options::default()).unwrap();
     let (events, end) = reply(5_000);
@@ -80,7 +79,7 @@ async fn what_comes_while_a_session_is_read_keeps_its_order() {
     }
     log.close().await.unwrap();
 
-    // Nobody waits for anything, and all handles are gone before the sessions can have been read.
+    // Nothing is awaited, and all handles are dropped before the sessions can be loaded.
     let log = Log::open(directory.path(), Options::default()).unwrap();
     for name in ["a", "b", "c", "d", "e", "f"] {
         let appender = log.session(name.parse().unwrap()).appender(None);
@@ -92,7 +91,7 @@ async fn what_comes_while_a_session_is_read_keeps_its_order() {
     drop(log);
 
     let log = loop {
-        // The lock is open when the writer is done.
+        // The lock is released when the writer thread ends.
         match Log::open(directory.path(), Options::default()) {
             Ok(log) => break log,
             Err(_) => tokio::task::yield_now().await,
@@ -108,7 +107,7 @@ async fn what_comes_while_a_session_is_read_keeps_its_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn housekeeping_goes_through_all_sessions_in_small_steps() {
+async fn maintenance_compacts_all_sessions_in_small_steps() {
     let directory = tempfile::tempdir().unwrap();
     let log = Log::open(directory.path(), Options::default()).unwrap();
     let mut before = Vec::new();
@@ -116,7 +115,7 @@ async fn housekeeping_goes_through_all_sessions_in_small_steps() {
         let session = log.create(format!("s{number}").parse().unwrap()).await.unwrap();
         let (events, end) = reply(if number == 7 { 2_000 } else { 20 });
         session.append(&events).await.unwrap();
-        // One stays open, and nothing of it may be joined.
+        // One reply stays open, so its deltas must not be merged.
         if number != 8 {
             session.append(&end).await.unwrap();
         }
@@ -140,7 +139,7 @@ async fn housekeeping_goes_through_all_sessions_in_small_steps() {
     assert_eq!(housekeeping.round().await.unwrap().joined, 0);
 }
 
-/// A clock that stands where it was set last, so many seconds ago.
+/// A clock that is a settable number of seconds behind.
 #[derive(Debug, Clone)]
 struct Ago(Arc<AtomicU64>);
 
@@ -163,7 +162,7 @@ async fn entries(session: &Session) -> usize {
     count.await.unwrap()
 }
 
-/// A log whose clock can be set, and a round of housekeeping for what is older than an hour.
+/// A log with a settable clock, and its maintenance with an age of one hour.
 fn log_with_clock() -> (Log, Ago, Maintenance) {
     let ago = Ago(Arc::new(AtomicU64::new(9_000)));
     let env = Env::new(ago.clone(), SystemRng, RandomIds);
@@ -172,7 +171,7 @@ fn log_with_clock() -> (Log, Ago, Maintenance) {
 }
 
 #[tokio::test]
-async fn a_reply_that_nobody_ends_keeps_no_other_from_being_compacted() {
+async fn abandoned_reply_does_not_prevent_compaction_of_others() {
     let (log, _, mut housekeeping) = log_with_clock();
     let session = log.create("chat".parse().unwrap()).await.unwrap();
     let [(abandoned, _), (late, late_end), (other, other_end)] = [reply(20), reply(20), reply(20)];
@@ -183,7 +182,7 @@ async fn a_reply_that_nobody_ends_keeps_no_other_from_being_compacted() {
     assert_eq!(housekeeping.round().await.unwrap().joined, 19);
     assert_eq!(entries(&session).await, all - 19);
     assert_eq!(housekeeping.round().await.unwrap().joined, 0);
-    // What was left is found again when it has ended.
+    // The skipped deltas are merged after their reply has ended.
     session.append(&late_end).await.unwrap();
     assert_eq!(housekeeping.round().await.unwrap().joined, 19);
     check_open(&session).await;
@@ -192,7 +191,7 @@ async fn a_reply_that_nobody_ends_keeps_no_other_from_being_compacted() {
 }
 
 #[tokio::test]
-async fn a_reply_that_has_just_ended_is_not_compacted_with_older_ones() {
+async fn recently_ended_reply_is_not_compacted_with_older_ones() {
     let (log, ago, mut housekeeping) = log_with_clock();
     let session = log.create("chat".parse().unwrap()).await.unwrap();
     let [(recent, recent_end), (old, old_end)] = [reply(20), reply(20)];

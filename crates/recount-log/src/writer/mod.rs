@@ -268,7 +268,7 @@ enum PlanBase {
     /// Committed data only.
     Committed,
     /// Data whose commit is in progress and may fail.
-    CommitInfo,
+    InFlight,
 }
 
 fn fail(request: &Request, index: usize, error: Error, output: &mut dyn WriterOutput) {

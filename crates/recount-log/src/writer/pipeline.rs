@@ -177,7 +177,7 @@ impl Pipeline {
         let base = match &self.in_flight {
             None => PlanBase::Committed,
             Some(in_flight) if in_flight.plan.is_closed => return,
-            Some(_) => PlanBase::InFlightInfo,
+            Some(_) => PlanBase::InFlight,
         };
         if self.planned < self.requests.len() {
             self.planned = self.writer.plan(context, &self.requests, self.planned, &mut self.plan, base);
