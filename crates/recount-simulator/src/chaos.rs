@@ -1,7 +1,7 @@
-//! A process that writes, and is killed at any moment.
+//! Crash tests: a writing process is killed at random times.
 //!
-//! The child appends to many sessions at once and prints each acknowledgement as soon as it has it. The parent kills it,
-//! opens the log that is left, and looks for every entry that was acknowledged: it has to be there, once, in its place.
+//! The child process appends to many sessions concurrently and prints each acknowledgement immediately. The parent kills it,
+//! opens the log, and checks that every acknowledged entry exists exactly once, at its position.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -18,22 +18,22 @@ use recount_testkit::random::Random;
 
 const SESSIONS: usize = 8;
 
-/// What the rounds have come to.
+/// The totals of all rounds.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Tally {
-    /// How many times a process was killed.
+    /// The number of killed processes.
     pub killed: usize,
-    /// How many entries were acknowledged and found again.
+    /// The number of acknowledged entries, all of which were found.
     pub acknowledged: usize,
-    /// How many were there although nobody had been told.
+    /// The number of entries that were written but not acknowledged.
     pub unacknowledged: usize,
 }
 
-/// Kills a writing process some times, and looks at what is left each time.
+/// Kills a writing process a number of times, and verifies the log each time.
 ///
 /// # Errors
 ///
-/// When an acknowledged entry is missing, or any is there twice, or nothing can be started.
+/// If an acknowledged entry is missing, an entry exists twice, or the process cannot be started.
 pub fn kill_repeatedly(
     program: &Path,
     directory: &Path,
@@ -48,13 +48,13 @@ pub fn kill_repeatedly(
         let durability = random.pick(&[Durability::Disk, Durability::Process, Durability::Process]);
         let mut child = spawn(program, directory, round, durability)?;
         let output = child.stdout.take().ok_or_else(|| Broken::new("the child has no output"))?;
-        // Most are killed while they write, and some while they begin.
+        // Most processes are killed while they write, and some while they start.
         let is_early = random.chance(20);
         let patience = Duration::from_micros(random.between(1, 60_000) as u64);
         let (begun, has_begun) = mpsc::channel();
         let killer = std::thread::spawn(move || {
             if !is_early {
-                // One that never begins to write is killed all the same.
+                // A process that never starts to write is killed too.
                 let _ = has_begun.recv_timeout(Duration::from_secs(20));
             }
             std::thread::sleep(patience);
@@ -87,10 +87,10 @@ fn failed(error: impl std::fmt::Display) -> Broken {
     Broken::new(error.to_string())
 }
 
-/// Where an acknowledged entry is: its session and number, by its id.
+/// The session and number of acknowledged entries, by event id.
 type Acknowledged = BTreeMap<String, (String, u64)>;
 
-/// Reads acknowledgements, `session id number`, until the other side is gone. A line that was cut off is none.
+/// Reads acknowledgements, `session id number`, until the pipe is closed. An incomplete line is ignored.
 fn note(output: impl Read, acknowledged: &mut Acknowledged, begun: &mpsc::Sender<()>) -> Result<(), Broken> {
     let mut lines = BufReader::new(output);
     let mut line = String::new();
@@ -101,7 +101,7 @@ fn note(output: impl Read, acknowledged: &mut Acknowledged, begun: &mpsc::Sender
                 return Err(Broken::new(format!("the child says {line:?}")));
             };
             acknowledged.insert(id.to_owned(), (session.to_owned(), seq.parse().map_err(failed)?));
-            // Who waits for the first one has no interest in the others.
+            // The receiver only waits for the first line.
             let _ = begun.send(());
         }
         line.clear();
@@ -109,12 +109,12 @@ fn note(output: impl Read, acknowledged: &mut Acknowledged, begun: &mpsc::Sender
     Ok(())
 }
 
-/// Whether everything that was acknowledged is there, once and in its place.
+/// Checks that every acknowledged entry exists once, at its position.
 fn check(directory: &Path, acknowledged: &Acknowledged, tally: &mut Tally) -> Result<(), Broken> {
     let mut found: HashMap<String, (String, u64)> = HashMap::new();
     if directory.join("log.sqlite").exists() {
         let readers = match SqliteReaders::open(directory) {
-            // It was killed before there was anything.
+            // The process was killed before it created the log.
             Err(error) if acknowledged.is_empty() && error.to_string().contains("it is empty") => return Ok(()),
             readers => readers.map_err(failed)?,
         };
@@ -161,11 +161,11 @@ fn check(directory: &Path, acknowledged: &Acknowledged, tally: &mut Tally) -> Re
     Ok(())
 }
 
-/// Writes until it is killed, and prints what was acknowledged.
+/// Writes until it is killed, and prints acknowledgements.
 ///
 /// # Errors
 ///
-/// When the log cannot be opened or written.
+/// If the log cannot be opened or written.
 pub fn load(directory: &Path, round: usize, durability: Durability) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -217,7 +217,7 @@ async fn write_forever(
             appender.send(piece).await?;
         }
         let cursor = appender.append(Events::of([last])).await?.cursor;
-        // The last one is durable, and so is everything that was sent before it.
+        // The last event is durable, so all events that were sent before it are too.
         let first = cursor.seq + 1 - events.len() as u64;
         let lines: String =
             events.iter().zip(first..).map(|(event, seq)| format!("{key} {} {seq}\n", event.id)).collect();

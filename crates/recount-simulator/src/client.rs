@@ -1,4 +1,4 @@
-//! A reader far away: it knows only the frames that it got.
+//! A remote reader, which knows only the frames that it received.
 
 use recount_log::{Cursor, Frame};
 use recount_message::{Event, Fold, Msg};
@@ -6,31 +6,31 @@ use recount_testkit::laws::Broken;
 
 use crate::model::ModelSession;
 
-/// What a reader has made of its frames.
+/// The state that a reader derives from its frames.
 #[derive(Debug, Clone, Default)]
 pub struct Client {
-    /// Where it is.
+    /// The current position.
     pub cursor: Option<Cursor>,
     fold: Fold,
     expects_snapshot: bool,
 }
 
 impl Client {
-    /// A client that has nothing, and is about to be given what comes after a place.
+    /// Creates a client without messages, which starts after a position.
     pub fn at(cursor: Cursor) -> Self {
         Self { cursor: Some(cursor), ..Self::default() }
     }
 
-    /// Forgets what was announced and has not come.
+    /// Resets the expectation of a snapshot, because the connection was lost.
     pub fn reconnect(&mut self) {
         self.expects_snapshot = false;
     }
 
-    /// Takes a frame.
+    /// Applies a frame.
     ///
     /// # Errors
     ///
-    /// When it may not come here.
+    /// If the frame is not allowed at this point.
     pub fn take(&mut self, frame: &Frame) -> Result<(), Broken> {
         if self.expects_snapshot && !matches!(frame, Frame::Snapshot(_)) {
             return Err(Broken::new(format!("after a gap came {frame:?}")));
@@ -57,11 +57,11 @@ impl Client {
         Ok(())
     }
 
-    /// Whether the client, which has everything, has what the model has.
+    /// Checks that a client that has received everything matches the model.
     ///
     /// # Errors
     ///
-    /// When it does not.
+    /// If it does not match.
     pub fn agrees(&self, model: &ModelSession, is_whole: bool) -> Result<(), Broken> {
         for message in self.fold.messages() {
             let expected = model.fold.message(message.id());
@@ -74,7 +74,7 @@ impl Client {
                 )));
             }
         }
-        // Those that it has are in their order, however many it was not shown.
+        // The messages that it has are in order, even if older ones were not part of a snapshot.
         let mut order = model.fold.messages().map(Msg::id);
         if let Some(message) = self.fold.messages().find(|message| order.all(|id| id != message.id())) {
             return Err(Broken::new(format!("at {:?} a reader has {} in another place", self.cursor, message.id())));

@@ -1,4 +1,4 @@
-//! What every storage has to do, as a suite that runs over any of them.
+//! The contract of a storage, as a test suite for any implementation.
 //!
 //! ```
 //! use recount_log::MemoryStorage;
@@ -17,7 +17,7 @@ use recount_testkit::laws::Broken;
 
 type Verdict = Result<(), Broken>;
 
-/// One thing that a storage has to do.
+/// One check of the contract.
 type Check = (&'static str, fn(&mut dyn Storage) -> Verdict);
 
 const CHECKS: &[Check] = &[
@@ -37,11 +37,11 @@ const CHECKS: &[Check] = &[
     ("readers see what is committed, all at one moment", readers),
 ];
 
-/// Holds a storage to the contract. Each check gets a new one.
+/// Runs all checks, each with a new storage.
 ///
 /// # Errors
 ///
-/// When it does not keep to it; the error says in what.
+/// If a check fails. The error contains its name.
 pub fn check<S: Storage>(mut new: impl FnMut() -> Result<S, StorageError>) -> Verdict {
     for (name, check) in CHECKS {
         let broken = |what: &dyn std::fmt::Display| Broken::new(format!("{name}: {what}"));
@@ -97,7 +97,7 @@ fn commit(storage: &mut dyn Storage, writes: &[Write]) -> Verdict {
     storage.commit(writes).map_err(failed)
 }
 
-/// A session with some entries.
+/// Creates a session with some entries.
 fn with_entries(storage: &mut dyn Storage, texts: &[&str]) -> Verdict {
     commit(storage, &[Write::Create(row("chat", 7)?), Write::Append(append("chat", 0, texts)?)])
 }
@@ -392,7 +392,7 @@ fn drafts(storage: &mut dyn Storage) -> Verdict {
         let moved = storage.commit(&[Write::Delete(chat.clone()), adopt_at(elsewhere)]);
         ensure_eq!(moved, Err(StorageError::Moved(draft.clone())), format!("a draft that is not at {elsewhere}"));
     }
-    // In the same commit it is where the writes before it have brought it.
+    // Within a commit, the expected head includes the earlier writes of the commit.
     let too_early = storage.commit(&[Write::Delete(chat.clone()), write(2, "c")?, adopt_at(head)]);
     ensure_eq!(too_early, Err(StorageError::Moved(draft.clone())), "a draft that has just moved");
     ensure_eq!(listed(storage)?, [("chat".to_owned(), 0)], "what is seen after all that");

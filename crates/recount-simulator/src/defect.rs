@@ -1,4 +1,4 @@
-//! Defects that are planted in the log, to see that the simulator finds them.
+//! Defects that are planted in the log to verify that the simulator detects them.
 
 use std::collections::VecDeque;
 
@@ -8,64 +8,64 @@ use recount_message::AgentEvent;
 
 use crate::model::{ModelSession, contents};
 
-/// Something that no log may do. It is done once in a simulation.
+/// A violation of the contract. It occurs once in a simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Defect {
-    /// An entry is acknowledged and not written.
+    /// An entry is acknowledged but not written.
     LosesAnEntry,
     /// An entry is written twice.
     DoublesAnEntry,
-    /// Entries stand in each other's place.
+    /// Two entries are swapped.
     SwapsEntries,
-    /// A complete message is missing among those that are kept.
+    /// A complete message is not stored.
     LosesAMessage,
-    /// An open reply is missing among those that are kept.
+    /// An open reply is not stored.
     LosesAnOpenReply,
-    /// A checkpoint says that it is of a later place than it is.
+    /// A checkpoint has a later position than its content.
     MisplacesACheckpoint,
-    /// A document that came along with entries is not kept.
+    /// A document of an append is not stored.
     LosesADocument,
-    /// Another description is not kept.
+    /// New properties are not stored.
     LosesADescription,
-    /// It is not noted that an entry names an upload.
+    /// The reference from an entry to an upload is not stored.
     ForgetsANamedUpload,
-    /// Uploads are swept away before their time.
+    /// Uploads are deleted too early.
     SweepsTooEarly,
-    /// Of entries that were joined only the first one is left.
+    /// A merged entry contains only the first delta.
     SpoilsACompaction,
-    /// A session that was deleted is still there.
+    /// A deleted session still exists.
     KeepsADeletedSession,
-    /// Of a commit only the first half is done.
+    /// Only the first half of a commit is written.
     TearsACommit,
-    /// A commit is done, and said to have failed.
+    /// A successful commit is reported as failed.
     DeniesACommit,
-    /// A commit is not done, and said to have been.
+    /// A commit that was not written is reported as successful.
     ClaimsACommit,
-    /// After a power loss that took entries along, sessions have the epochs that they had.
+    /// Sessions keep their epochs after a power loss that lost entries.
     KeepsEpochs,
-    /// Entries are appended although the session is not where they were expected to be.
+    /// Entries are appended although the session has another head than expected.
     AppendsAnywhere,
-    /// A draft is adopted although it is not where it was expected to be.
+    /// A staged session is published although it has another head than expected.
     AdoptsAnything,
-    /// An event that is there already is written again.
+    /// A duplicate event is written again.
     WritesAgain,
-    /// An input is taken that nothing waits for.
+    /// An input is accepted although no call waits for it.
     TakesAnyInput,
-    /// What was to be written only after a certain entry is written after another one.
+    /// A conditional append is written although its cursor is not the head.
     IgnoresThePlace,
-    /// What comes under a lease that is lost is written.
+    /// An append under a lost lease is written.
     IgnoresLeases,
-    /// Leases are forgotten, so that a second one is granted while the first one is held.
+    /// Leases are lost, so that a second one is granted while the first one is held.
     ForgetsLeases,
-    /// Whoever has appended is told the place of the entry before.
+    /// The response to an append contains the position of the previous entry.
     TellsAnOldHead,
-    /// Readers see entries before they are committed.
+    /// Readers receive entries before their commit.
     ShowsTooEarly,
-    /// A reader gets an entry twice.
+    /// A reader receives an entry twice.
     RepeatsAFrame,
-    /// A reader does not get an entry.
+    /// A reader misses an entry.
     SkipsAFrame,
-    /// A reader is not told that there is a gap.
+    /// A reader does not receive the frame of a gap.
     HidesAGap,
     /// A snapshot lacks the newest complete message.
     HidesAMessage,
@@ -74,7 +74,7 @@ pub enum Defect {
 }
 
 impl Defect {
-    /// What is committed in the place of some writes, where the defect shows in them.
+    /// Returns the defective writes to commit instead. `None` if the defect does not apply to them.
     pub(crate) fn spoil(self, view: &dyn View, writes: &[Write]) -> Option<Vec<Write>> {
         let mut spoilt = writes.to_vec();
         let is_spoilt = match self {
@@ -153,7 +153,7 @@ impl Defect {
         }
     }
 
-    /// What is asked in the place of an append, where the defect shows in it.
+    /// Returns the defective append to request instead. `None` if the defect does not apply to it.
     pub(crate) fn spoil_request(
         self,
         model: &ModelSession,
@@ -184,7 +184,7 @@ impl Defect {
         is_spoilt.then_some(spoilt)
     }
 
-    /// What a reader gets in the place of some frames, where the defect shows in them.
+    /// Applies the defect to the frames of a reader, if it is applicable.
     pub(crate) fn spoil_frames(self, frames: &VecDeque<Frame>) -> Option<VecDeque<Frame>> {
         let mut spoilt = frames.clone();
         let snapshot = spoilt.iter_mut().find_map(|frame| match frame {
@@ -207,22 +207,22 @@ impl Defect {
     }
 }
 
-/// A defect that shows at one of the next occasions.
+/// A defect that occurs at one of the next opportunities.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Planted {
     pub(crate) defect: Defect,
-    /// How many occasions are let pass.
+    /// The number of opportunities to skip.
     after: u64,
     pub(crate) has_shown: bool,
 }
 
 impl Planted {
-    /// A defect whose moment follows from a seed.
+    /// Creates a defect whose time follows from a seed.
     pub(crate) fn new(defect: Defect, seed: u64) -> Self {
         Self { defect, after: seed % 2, has_shown: false }
     }
 
-    /// Whether a defect shows at this occasion.
+    /// Whether the defect occurs at this opportunity.
     pub(crate) fn shows(&mut self, defect: Defect) -> bool {
         if self.has_shown || self.defect != defect {
             return false;

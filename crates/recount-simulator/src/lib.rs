@@ -1,8 +1,8 @@
-//! The contract of the log, and what it is held to it by.
+//! Tests of the log's contract.
 //!
-//! [`world`] is a simulator: everything in it follows from a seed, and a failing seed is one command to repeat. [`model`] is
-//! the contract as plainly as it can be said. [`contract`] is a suite for any storage, and [`chaos`] kills processes.
-//! [`defect`] is what the simulator itself is held to.
+//! [`world`] is a deterministic simulator: a failing seed can be repeated with one command. [`model`] is a minimal model of the
+//! contract. [`contract`] is a test suite for storages, and [`chaos`] kills real processes. [`defect`] plants defects that the
+//! simulator must detect.
 
 pub mod chaos;
 pub mod client;

@@ -9,7 +9,7 @@ use recount_log::Durability;
 use recount_simulator::chaos;
 use recount_simulator::world::{Place, Simulation, Tally};
 
-/// Simulations of the log, and processes that are killed.
+/// Simulations of the log, and crash tests with real processes.
 #[derive(Debug, Parser)]
 struct Cli {
     #[command(subcommand)]
@@ -18,34 +18,34 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run simulations, from a seed on
+    /// Run simulations of consecutive seeds
     Simulate {
         /// The first seed
         #[arg(long, default_value_t = 0)]
         seed: u64,
-        /// How many seeds
+        /// Number of seeds
         #[arg(long, default_value_t = 1)]
         seeds: u64,
-        /// How many steps each
+        /// Steps per simulation
         #[arg(long, default_value_t = 200)]
         steps: usize,
-        /// Over a SQLite database, and not in memory
+        /// Use a SQLite database instead of memory
         #[arg(long)]
         sqlite: bool,
-        /// Tell of every request and its answer, on standard error
+        /// Print every request and response on standard error
         #[arg(long)]
         tell: bool,
     },
-    /// Kill a writing process again and again, and look at what is left
+    /// Kill a writing process repeatedly, and verify the log each time
     Chaos {
-        /// How many times
+        /// Number of kills
         #[arg(long, default_value_t = 200)]
         rounds: usize,
-        /// What the moments follow from
+        /// Seed of the random times
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },
-    /// Write until killed, and print what was acknowledged; `chaos` starts this
+    /// Write until killed, and print acknowledgements; started by `chaos`
     #[command(hide = true)]
     Load {
         #[arg(long)]
@@ -86,7 +86,7 @@ fn kill(rounds: usize, seed: u64) -> Result<(), String> {
         }
     });
     let tally = tally.map_err(|broken| {
-        // What is left is worth looking at.
+        // Keep the data for inspection.
         format!("{broken}\nthe log is in {}", directory.keep().display())
     })?;
     let _ = writeln!(

@@ -1,5 +1,5 @@
-//! The contract, as plainly as it can be said: a session is a list of events, and everything else follows from folding
-//! that list from its beginning.
+//! A minimal model of the contract: a session is a list of events, and everything else is computed by folding that list from
+//! its beginning.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -10,31 +10,31 @@ use recount_message::{
     AgentEvent, ContentBlock, CustomName, Event, EventKind, Fold, Msg, Outcome, Reason, ToolCallState, ToolResultBlock,
 };
 
-/// A session, as the contract has it.
+/// The model of a session.
 #[derive(Debug, Clone)]
 pub struct ModelSession {
-    /// Its history.
+    /// The epoch.
     pub epoch: Epoch,
-    /// Its entries; the first has the number 1.
+    /// The entries; the first one has the number 1.
     pub entries: Vec<AgentEvent>,
-    /// All of them, folded.
+    /// The fold of all entries.
     pub fold: Fold,
-    /// What else is known about it.
+    /// The properties.
     pub properties: String,
-    /// Its documents.
+    /// The documents.
     pub states: BTreeMap<String, String>,
-    /// The ids of entries that were joined to others. Some writers still know them, and some do not.
+    /// The ids of entries that were merged into others. A writer may or may not have them in its deduplication window.
     pub joined: HashSet<String>,
-    /// Where the entries are that others were joined to: at the last of those.
+    /// The positions of merged entries: the numbers of their last deltas.
     pub moved: HashMap<String, u64>,
-    /// The uploads that its entries name.
+    /// The uploads that the entries reference.
     pub names: BTreeSet<Digest>,
-    /// The inputs that are taken once: interrupted replies, and calls that were answered from outside.
+    /// The inputs that are accepted once: interrupted replies, and calls with an external result.
     taken: HashSet<String>,
 }
 
 impl ModelSession {
-    /// A session without entries.
+    /// Creates a session without entries.
     pub fn new(epoch: Epoch) -> Self {
         Self {
             epoch,
@@ -49,7 +49,7 @@ impl ModelSession {
         }
     }
 
-    /// A session with entries that are there already.
+    /// Creates a session with entries.
     pub fn of(epoch: Epoch, entries: impl IntoIterator<Item = AgentEvent>) -> Self {
         let mut session = Self::new(epoch);
         for event in entries {
@@ -58,30 +58,30 @@ impl ModelSession {
         session
     }
 
-    /// Whether it is what another one is, which was this session at some time.
+    /// Whether the session equals an earlier state of itself.
     pub fn is_same(&self, other: &Self) -> bool {
         let Self { epoch, entries, properties, states, joined, moved, .. } = self;
-        // Entries are never changed, so their number says all.
+        // Entries never change, so comparing their number is enough.
         (epoch, entries.len(), properties, states)
             == (&other.epoch, other.entries.len(), &other.properties, &other.states)
             && (joined, moved) == (&other.joined, &other.moved)
     }
 
-    /// The place after the last entry.
+    /// The position after the last entry.
     pub fn head(&self) -> Cursor {
         Cursor { epoch: self.epoch, seq: self.entries.len() as u64 }
     }
 
-    /// What appending must answer. The session is what it is afterwards if that is no error.
+    /// Appends events and returns the required response. After an error the session is unchanged.
     ///
     /// # Errors
     ///
-    /// The error that appending must answer.
+    /// The error that the log must return.
     pub fn append(&mut self, request: &AppendRequest, events: &[AgentEvent]) -> Result<Appended, Error> {
         self.append_knowing(true, request, events)
     }
 
-    /// The same for a writer that knows the ids of joined entries, or one that does not.
+    /// As `append`, for a writer that knows the ids of merged entries, or one that does not.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl ModelSession {
         request: &AppendRequest,
         events: &[AgentEvent],
     ) -> Result<Appended, Error> {
-        // Only an append that can be refused in the middle needs a way back.
+        // Only an append that can be rejected in the middle needs a copy to revert to.
         let can_fail = events.iter().any(is_input) || request.after.is_some();
         let before = can_fail.then(|| self.clone());
         let answer = self.append_all(knows_joined, request, events);
@@ -144,7 +144,7 @@ impl ModelSession {
         if is_elsewhere && events.is_empty() {
             return Err(Error::Moved { session: request.key.clone(), head });
         }
-        // What is only repeated stores its documents only where it may write.
+        // The documents of a repeated append are stored only if the append is allowed to write.
         for state in request.states.iter().filter(|_| !is_elsewhere) {
             match &state.body {
                 Some(body) => self.states.insert(state.name.clone(), body.clone()),
@@ -154,7 +154,7 @@ impl ModelSession {
         Ok(Appended { written, duplicates, cursor: Cursor { epoch: self.epoch, seq: last }, ignored })
     }
 
-    /// Takes an entry as it is.
+    /// Adds an entry without checks.
     pub fn push(&mut self, event: AgentEvent) {
         self.note(&event, self.takes(&event));
         self.names.extend(named_uploads(&event));
@@ -162,12 +162,12 @@ impl ModelSession {
         self.entries.push(event);
     }
 
-    /// The messages that are complete, in the order in which they began.
+    /// The complete messages, ordered by their first entry.
     pub fn complete(&self) -> impl Iterator<Item = &Msg> {
         self.fold.messages().filter(|message| self.fold.open_reply(message.id()).is_none())
     }
 
-    /// Notes what an entry takes up, and what it leaves to be taken again: whoever asks something was not stopped.
+    /// Records the inputs that an entry accepts. A reply that asks again is no longer interrupted.
     fn note(&mut self, event: &Event<'_>, taken: Vec<String>) {
         self.taken.extend(taken);
         if let EventKind::RequireUserConfirm(_) | EventKind::RequireExternalExecution(_) = &event.kind
@@ -177,7 +177,7 @@ impl ModelSession {
         }
     }
 
-    /// What an input takes up, so that nobody else can take it.
+    /// The keys of an input, each of which is accepted only once.
     fn takes(&self, event: &Event<'_>) -> Vec<String> {
         let open = |id: &str| self.fold.reply(id).filter(|reply| reply.message().finished_at().is_none());
         match &event.kind {
@@ -194,7 +194,7 @@ impl ModelSession {
         }
     }
 
-    /// Why an event may not be written.
+    /// Returns the reason for rejecting an event.
     pub fn refusal(&self, event: &Event<'_>) -> Option<RefusalReason> {
         let reply_id = match &event.kind {
             EventKind::UserInterrupt(kind) => &kind.reply_id,
@@ -202,7 +202,7 @@ impl ModelSession {
             EventKind::ExternalExecutionResult(kind) => &kind.reply_id,
             _ => return None,
         };
-        // Whether a message is a reply, and one that takes events, is for the fold to say.
+        // The fold decides whether a message is a reply that accepts events.
         let interrupt = Event::new(recount_message::UserInterruptEvent::new(reply_id.to_string()));
         match self.fold.clone().apply(&interrupt) {
             Outcome::Ignored(Reason::ReplyEnded(_)) => return Some(RefusalReason::Late),
@@ -251,7 +251,7 @@ impl ModelSession {
     }
 }
 
-/// The uploads that an event names. In a simulation only messages name any.
+/// The uploads that an event references. In a simulation only messages reference uploads.
 fn named_uploads(event: &AgentEvent) -> Vec<Digest> {
     if event.kind.recount_name() != Some(CustomName::Message) {
         return Vec::new();
@@ -260,7 +260,7 @@ fn named_uploads(event: &AgentEvent) -> Vec<Digest> {
     contents().map(|bytes| Digest::of(bytes.as_bytes())).filter(|digest| text.contains(&digest.url())).collect()
 }
 
-/// What is uploaded: so few contents that they come again.
+/// The content of an upload, one of a few, so that uploads repeat.
 pub fn contents() -> impl Iterator<Item = &'static str> {
     ["a picture", "another picture", "a sound"].into_iter()
 }
@@ -279,7 +279,7 @@ fn call<'m>(message: &'m Msg, id: &str) -> Option<(usize, &'m recount_message::T
     })
 }
 
-/// Whether two answers say the same. Errors of the storage all say that nothing was done.
+/// Whether two responses are equivalent. All storage errors are.
 pub fn same_answer(one: &Result<Appended, Error>, other: &Result<Appended, Error>) -> bool {
     match (one, other) {
         (Ok(one), Ok(other)) => one == other,
@@ -291,16 +291,16 @@ pub fn same_answer(one: &Result<Appended, Error>, other: &Result<Appended, Error
     }
 }
 
-/// Whether an answer says that the storage failed.
+/// Whether a response is a storage error.
 pub fn is_storage_failure(error: &Error) -> bool {
     matches!(error, Error::Storage(StorageError::Full(_) | StorageError::Failed(_)))
 }
 
-/// The name of a session of the simulation.
+/// The key of a simulated session.
 ///
 /// # Panics
 ///
-/// Never: the names are made of digits.
+/// Never: the names consist of digits.
 pub fn session_key(number: usize) -> SessionKey {
     SessionKey::new(&format!("s{number}")).unwrap_or_else(|_| unreachable!())
 }

@@ -1,4 +1,4 @@
-//! What agents and users of a simulated session do.
+//! The scripted agents and users of a simulated session.
 
 use std::collections::VecDeque;
 
@@ -12,10 +12,10 @@ use recount_testkit::random::Random;
 
 use crate::model::{ModelSession, contents};
 
-/// The events that a session's agents are about to send, and those that were sent.
+/// The events that a session's agents will send, and those that were sent.
 #[derive(Debug)]
 pub struct Script {
-    /// What tells its ids from those of all other scripts.
+    /// A prefix that makes the ids unique among all scripts.
     name: usize,
     number: usize,
     upcoming: VecDeque<AgentEvent>,
@@ -23,12 +23,12 @@ pub struct Script {
 }
 
 impl Script {
-    /// A script that nothing has been sent of.
+    /// Creates a script.
     pub fn new(name: usize) -> Self {
         Self { name, number: 0, upcoming: VecDeque::new(), sent: Vec::new() }
     }
 
-    /// The next events, cut anywhere.
+    /// Returns the next events, in a batch of random size.
     pub fn next(&mut self, random: &mut Random) -> Vec<AgentEvent> {
         if self.upcoming.is_empty() {
             self.number += 1;
@@ -40,7 +40,7 @@ impl Script {
         events
     }
 
-    /// Events that were sent before, cut anew.
+    /// Returns events that were sent before, in different batches.
     pub fn again(&mut self, random: &mut Random) -> Vec<AgentEvent> {
         if self.sent.is_empty() {
             return self.next(random);
@@ -48,14 +48,14 @@ impl Script {
         let at = random.below(self.sent.len());
         let mut events: Vec<AgentEvent> = self.sent.iter().skip(at).take(2).flatten().cloned().collect();
         events.truncate(random.between(1, 16));
-        // An agent that was cut off goes on with what comes next.
+        // A disconnected agent continues with the next events.
         if random.chance(30) {
             events.extend(self.upcoming.pop_front());
         }
         events
     }
 
-    /// Something that comes from outside, to a reply of the session.
+    /// Returns an input for a reply of the session.
     pub fn input(&mut self, random: &mut Random, model: &ModelSession) -> Vec<AgentEvent> {
         self.number += 1;
         let replies: Vec<&Msg> = model.fold.messages().collect();
@@ -86,7 +86,7 @@ impl Script {
         };
         let event = Event::stamped(format!("input-{}-{}", self.name, self.number), "2026-01-02T00:00:00Z", kind);
         let mut events = vec![event];
-        // Together with something harmless, which must not be written if the input is not.
+        // Batched with a valid event, which must not be written if the input is rejected.
         if random.chance(25) {
             events.insert(0, note(&format!("note-{}-{}", self.name, self.number)));
         }
@@ -104,7 +104,7 @@ pub fn note(id: &str) -> AgentEvent {
     Event::stamped(id.to_owned(), "2026-01-02T00:00:00Z", CustomEvent::signal("note", Object::new()))
 }
 
-/// What an agent says next: a generated stream at first, replies of its own later.
+/// Generates further events: first a generated stream, later replies of the script.
 fn write(random: &mut Random, script: usize, number: usize) -> Vec<AgentEvent> {
     let seed = random.number();
     let mut events = match (number, random.below(4)) {
@@ -124,7 +124,7 @@ fn write(random: &mut Random, script: usize, number: usize) -> Vec<AgentEvent> {
     };
     for (index, event) in events.iter_mut().enumerate() {
         event.id = format!("{script}-{number}-{index}").into();
-        // Otherwise it would be stamped, and the model would not know with what.
+        // Without an id the log would generate one that the model does not know.
         if event.created_at.is_empty() {
             event.created_at = "2026-01-01T00:00:00Z".into();
         }
@@ -132,7 +132,7 @@ fn write(random: &mut Random, script: usize, number: usize) -> Vec<AgentEvent> {
     events
 }
 
-/// A reply that waits for somebody now and then.
+/// Generates a reply that sometimes waits for an input.
 fn reply(random: &mut Random, prefix: &str) -> Vec<AgentEvent> {
     let mut events = Vec::new();
     let ids = CountingIds::new(prefix);

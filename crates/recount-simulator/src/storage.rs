@@ -1,4 +1,4 @@
-//! A storage that fails when it is told to.
+//! A storage with injected faults.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -9,24 +9,24 @@ use recount_log::{Durability, Frame, MemoryStorage, Options, SqliteStorage, Stor
 
 use crate::defect::{Defect, Planted};
 
-/// What happens at the next commits.
+/// A fault of the next commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The process is gone before anything of the commit is written.
+    /// The process dies before the commit is written.
     DeathBefore,
-    /// The process is gone when everything is written, and nobody has been told yet.
+    /// The process dies after the commit is written and before it returns.
     DeathAfter,
-    /// There is no room.
+    /// The disk is full.
     Full,
-    /// There is no room once, and then there is again.
+    /// The disk is full for one commit.
     FullOnce,
 }
 
-/// A storage that fails when it is told to: one in memory with a disk below it, or a SQLite database.
+/// A storage with injected faults: in memory with a simulated disk, or a SQLite database.
 ///
-/// What was committed in memory is on its disk after a [`sync`](Self::sync). A process that dies loses nothing of it; a
-/// machine that loses its power is left with what is on the disk. A database cannot be made to lose what it has handed to
-/// the system, so there a power loss only looks like one.
+/// Commits in memory reach the simulated disk with [`sync`](Self::sync). A crash of the process loses nothing; a power loss
+/// loses what is not on the disk. A database cannot lose data that was handed to the system, so there a power loss is only
+/// simulated by another boot id.
 #[derive(Debug, Clone, Default)]
 pub struct FaultyStorage {
     below: Below,
@@ -45,7 +45,7 @@ impl Default for Below {
     }
 }
 
-/// A database that can be closed without a word and opened again.
+/// A database that can be dropped without a clean close, and opened again.
 #[derive(Debug, Clone)]
 struct Database {
     directory: PathBuf,
@@ -55,7 +55,7 @@ struct Database {
 }
 
 impl Database {
-    /// Opens the database as if the machine had been started so many times.
+    /// Opens the database with the boot id of a number of machine starts.
     fn open(directory: &Path, starts: usize) -> StorageResult<Self> {
         let mut options = Options::default().durability(Durability::Process).boot_id(format!("start {starts}"));
         let storage = SqliteStorage::open(directory, &mut options)?;
@@ -63,7 +63,7 @@ impl Database {
         Ok(Self { directory: directory.to_owned(), storage: Arc::new(Mutex::new(Some(storage))), readers, starts })
     }
 
-    /// Ends without saying so, which is what a crash is, and is opened after the machine was started again.
+    /// Drops the database without a clean close, and opens it with the next boot id.
     fn crash(&mut self) -> StorageResult<()> {
         self.storage().take();
         *self = Self::open(&self.directory, self.starts + 1)?;
@@ -78,25 +78,25 @@ impl Database {
 #[derive(Debug, Default)]
 struct Shared {
     disk: MemoryStorage,
-    /// The fault, and how many commits go well before it.
+    /// The fault, and the number of successful commits before it.
     fault: Option<(Fault, usize)>,
-    /// How many commits have failed, and nobody has been told so.
+    /// The number of failed commits that no response has reported yet.
     failed: usize,
     is_dead: bool,
     planted: Option<Planted>,
 }
 
 impl FaultyStorage {
-    /// A storage over a SQLite database in a directory.
+    /// Creates a storage on a SQLite database in a directory.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened.
+    /// If the database cannot be opened.
     pub fn in_sqlite(directory: &Path) -> StorageResult<Self> {
         Ok(Self { below: Below::Sqlite(Database::open(directory, 0)?), shared: Arc::default() })
     }
 
-    /// Lets a commit fail, after some that go well.
+    /// Injects a fault after a number of successful commits.
     pub fn fail(&self, fault: Fault, after: usize) {
         self.shared().fault = Some((fault, after));
     }
@@ -106,22 +106,22 @@ impl FaultyStorage {
         self.shared().planted = Some(planted);
     }
 
-    /// Whether a planted defect shows at this occasion.
+    /// Whether the planted defect occurs at this opportunity.
     pub(crate) fn shows(&self, defect: Defect) -> bool {
         self.shared().planted.as_mut().is_some_and(|planted| planted.shows(defect))
     }
 
-    /// Whether a planted defect has shown.
+    /// Whether the planted defect has occurred.
     pub(crate) fn has_shown(&self) -> bool {
         self.shared().planted.is_some_and(|planted| planted.has_shown)
     }
 
-    /// The defect that is planted.
+    /// The planted defect.
     pub(crate) fn planted(&self) -> Option<Defect> {
         self.shared().planted.map(|planted| planted.defect)
     }
 
-    /// Lets a planted defect show in what a reader gets.
+    /// Applies the planted defect to the frames of a reader.
     pub(crate) fn spoil_frames(&self, frames: &mut VecDeque<Frame>) {
         let Some(defect) = self.planted() else { return };
         if let Some(spoilt) = defect.spoil_frames(frames)
@@ -131,19 +131,19 @@ impl FaultyStorage {
         }
     }
 
-    /// What a planted defect makes of a commit, if it shows in it.
+    /// Applies the planted defect to a commit. `None` if it does not occur in it.
     fn spoilt(&self, writes: &[Write]) -> StorageResult<Option<Vec<Write>>> {
         let Some(defect) = self.planted() else { return Ok(None) };
         let spoilt = defect.spoil(&*self.view()?, writes);
         Ok(spoilt.filter(|_| self.shows(defect)))
     }
 
-    /// Lets the process be gone now.
+    /// Kills the process.
     pub fn die(&self) {
         self.shared().is_dead = true;
     }
 
-    /// Ends all faults. Says whether the process died of one.
+    /// Clears all faults. Returns whether the process died of one.
     pub fn heal(&self) -> bool {
         let mut shared = self.shared();
         shared.fault = None;
@@ -151,7 +151,7 @@ impl FaultyStorage {
         std::mem::take(&mut shared.is_dead)
     }
 
-    /// Whether a commit has failed that explains why somebody is told so. Each explains one answer.
+    /// Whether a failed commit explains a failed request. Each failed commit explains one.
     pub fn explain_failure(&self) -> bool {
         let mut shared = self.shared();
         let left = shared.failed.checked_sub(1);
@@ -164,7 +164,7 @@ impl FaultyStorage {
         self.shared().is_dead
     }
 
-    /// Brings everything that is committed to the disk.
+    /// Writes all committed data to the simulated disk.
     pub fn sync(&self) {
         if let Below::Memory(memory) = &self.below {
             let copy = memory.copy();
@@ -172,11 +172,11 @@ impl FaultyStorage {
         }
     }
 
-    /// What is left after a power loss. Every session has a new epoch, because entries may be gone; says whether any are.
+    /// Reverts to the state on the disk. Every session gets a new epoch. Returns whether entries were lost.
     ///
     /// # Errors
     ///
-    /// When the storage cannot be opened again.
+    /// If the storage cannot be opened again.
     pub fn lose_power(&mut self, number: impl FnMut() -> u64) -> StorageResult<bool> {
         match &mut self.below {
             Below::Memory(memory) => {

@@ -1,4 +1,4 @@
-//! Answers to appends, held to the model.
+//! Checks the responses to appends against the model.
 
 use recount_log::{AppendRequest, Appended, Error, Lease, Response};
 use recount_message::AgentEvent;
@@ -25,7 +25,7 @@ impl World {
         if lost.is_some() {
             self.tally.lost_leases += 1;
         }
-        // Whether a session that was asked would have answered so, and if it did, whether it would be another one now.
+        // Whether the response matches the earlier state of the session, and whether the append would have changed that state.
         let changes = |model: Option<&ModelSession>| {
             let mut next = model.cloned();
             let is_right = same_answer(&answer, &expected(next.as_mut(), lost.as_ref(), request, events, &answer));
@@ -59,7 +59,7 @@ impl World {
     }
 }
 
-/// What an append must be answered. The session is what it is afterwards.
+/// Applies an append to a model and returns the required response.
 fn expected(
     model: Option<&mut ModelSession>,
     lost: Option<&Lease>,
@@ -72,7 +72,7 @@ fn expected(
         return Err(Error::LeaseLost { session: request.key.clone(), subject });
     }
     let Some(model) = model else { return Err(Error::UnknownSession(request.key.clone())) };
-    // A writer may know the ids of entries that were joined, or not.
+    // A writer may or may not know the ids of merged entries.
     if !model.joined.is_empty() {
         let mut forgetful = model.clone();
         let expected = forgetful.append_knowing(false, request, events);

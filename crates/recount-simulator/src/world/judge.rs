@@ -1,4 +1,4 @@
-//! Answers, held to the model.
+//! Checks responses against the model.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use super::{KnownDraft, Verdict, World};
 use crate::model::{ModelSession, is_storage_failure};
 
 impl World {
-    /// Holds an answer to the model, which then is what the log must be.
+    /// Checks a response against the model, and applies its request to the model.
     pub(super) fn judge(
         &mut self,
         node: usize,
@@ -111,7 +111,7 @@ impl World {
         Ok(())
     }
 
-    /// Notes which entries are not there any more by themselves.
+    /// Records the entries that were merged into others.
     pub(super) fn note_joined(&mut self) -> Verdict {
         let view = self.storage.view().map_err(|error| Broken::new(error.to_string()))?;
         for (key, model) in &mut self.models {
@@ -130,7 +130,7 @@ impl World {
         Ok(())
     }
 
-    /// A draft is a session from now on.
+    /// Turns the model of a staged session into that of a session.
     fn adopted(&mut self, draft: &SessionKey, key: &SessionKey) {
         self.tally.adopted += 1;
         self.drafts.retain(|known| known.draft != *draft);

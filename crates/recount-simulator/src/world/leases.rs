@@ -1,4 +1,4 @@
-//! Leases: who was given one, and answers to those who ask for them.
+//! Leases, and checks of the responses to lease requests.
 
 use recount_log::{Cursor, Error, Lease, LeaseRequest, Response, SessionKey};
 use recount_message::AgentEvent;
@@ -46,7 +46,7 @@ impl World {
             }
             _ => false,
         };
-        // Who takes a lease from somebody writes an entry.
+        // A take-over appends an entry.
         let changes_nothing = answer.is_err() || held_by.is_none();
         let mut is_right = fits(self.models.contains_key(key));
         if let Some(was) = self.overtaken.as_ref().and_then(|overtaken| overtaken.before(index, key)) {
@@ -71,7 +71,7 @@ impl World {
         Ok(())
     }
 
-    /// The entry that says that a lease was taken over: the next one of the session, as readers were told.
+    /// Returns the published entry of a take-over: the next one of the session.
     fn taken_over(&self, key: &SessionKey) -> Result<AgentEvent, Broken> {
         let head = self.models.get(key).map(ModelSession::head);
         let next = head.map(|head| Cursor { seq: head.seq + 1, ..head });

@@ -1,6 +1,6 @@
-//! The simulated world: writers that die, disks that fill up and lose power, readers that are slow and come back.
+//! The simulated world: crashing writers, full disks, power losses, and slow or reconnecting readers.
 //!
-//! Everything that happens follows from a seed. After each step the log is held to the model.
+//! Everything follows from a seed. After each step the log is checked against the model.
 
 mod appends;
 mod judge;
@@ -41,10 +41,10 @@ use writing::{Noticed, Sent};
 
 type Verdict = Result<(), Broken>;
 
-/// After how many entries a checkpoint is due. Replies are short here.
+/// The number of entries between checkpoints. Simulated replies are short.
 const CHECKPOINT_AFTER: u64 = 6;
 
-/// A simulation. Everything that happens in it follows from this.
+/// The parameters of a simulation, which determine its course.
 ///
 /// ```
 /// use recount_simulator::world::{Place, Simulation};
@@ -56,35 +56,34 @@ const CHECKPOINT_AFTER: u64 = 6;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Simulation {
-    /// What everything follows from.
+    /// The seed.
     pub seed: u64,
-    /// How much happens.
+    /// The number of steps.
     pub steps: usize,
-    /// Where the log is kept.
+    /// The storage.
     pub place: Place,
 }
 
-/// Where a simulated log is kept.
+/// The storage of a simulated log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// In memory, with a disk below it that may be behind.
+    /// In memory, with a simulated disk that may lag behind.
     Memory,
-    /// In a SQLite database. A power loss takes nothing along there.
+    /// In a SQLite database. A simulated power loss loses no entries there.
     Sqlite,
 }
 
 impl Simulation {
-    /// Runs it.
+    /// Runs the simulation.
     ///
     /// # Errors
     ///
-    /// When the log does something that the contract does not allow; the error says after which step. Also when the database
-    /// cannot be opened.
+    /// If the log violates the contract. The error contains the step. Also if the database cannot be opened.
     pub fn run(&self) -> Result<Tally, Broken> {
         self.run_telling(None)
     }
 
-    /// Runs it, and tells of every request and its answer.
+    /// Runs the simulation, and prints every request and its response.
     ///
     /// # Errors
     ///
@@ -94,7 +93,7 @@ impl Simulation {
         match self.place {
             Place::Memory => self.run_over(FaultyStorage::default(), tell),
             Place::Sqlite => {
-                // In memory where there is such a place: the simulated crashes need no real disk.
+                // In a memory-backed directory if there is one, because simulated crashes need no real disk.
                 let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
                 let directory = directory.map_err(|error| failed(&error))?;
                 let storage = FaultyStorage::in_sqlite(directory.path()).map_err(|error| failed(&error))?;
@@ -103,7 +102,7 @@ impl Simulation {
         }
     }
 
-    /// Runs it in memory with a log that has a defect. Says whether it has shown, and what has come of it.
+    /// Runs the simulation in memory with a planted defect. Returns whether the defect occurred, and the result.
     pub fn run_with(&self, defect: Defect) -> (bool, Result<Tally, Broken>) {
         let storage = FaultyStorage::default();
         storage.plant(Planted::new(defect, self.seed));
@@ -128,7 +127,7 @@ impl Simulation {
     }
 }
 
-/// The command that repeats it.
+/// Formats the command that repeats the simulation.
 impl fmt::Display for Simulation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { seed, steps, place } = self;
@@ -149,14 +148,14 @@ struct World {
     storage: FaultyStorage,
     nodes: Vec<Node>,
     models: BTreeMap<SessionKey, ModelSession>,
-    /// What another process has changed while one was at something, which that one may not know yet.
+    /// The changes of another process that a process may not know yet.
     overtaken: Option<Overtaken>,
-    /// The entries that were told of along with the answers that are judged.
+    /// The entries that were published with the responses that are being checked.
     noticed: Vec<Noticed>,
     uploads: Uploads,
-    /// The models of what is on the disk.
+    /// The models of the sessions on the disk.
     on_disk: (BTreeMap<SessionKey, ModelSession>, Uploads),
-    /// Drafts of processes that have died, of which the storage keeps everything.
+    /// The staged sessions of dead processes, which the storage still has.
     left_drafts: Vec<ModelSession>,
     scripts: BTreeMap<SessionKey, Script>,
     scripts_begun: usize,
@@ -165,7 +164,7 @@ struct World {
     drafts: Vec<KnownDraft>,
     incarnations: usize,
     tally: Tally,
-    /// Whether requests are told of, and what is to be told.
+    /// The output, if requests are printed.
     is_telling: bool,
     told: Vec<String>,
 }
@@ -174,13 +173,13 @@ struct Node {
     pipeline: Pipeline,
     tails: HashMap<SessionKey, Tail>,
     folds: FoldCache,
-    /// What was asked and is not answered.
+    /// The requests without a response.
     unanswered: VecDeque<Sent>,
-    /// How many were answered before.
+    /// The number of earlier responses.
     answered: usize,
 }
 
-/// A lease that somebody was given.
+/// A granted lease.
 struct Known {
     node: usize,
     lease: Lease,
@@ -188,8 +187,7 @@ struct Known {
     is_held: bool,
 }
 
-/// A draft that somebody has begun, the session that it is to be, and the entries that it still lacks. Its model is among
-/// those of sessions.
+/// A staged session, its final key, and the entries that are not appended yet. Its model is stored with those of the sessions.
 struct KnownDraft {
     node: usize,
     draft: SessionKey,
@@ -197,7 +195,7 @@ struct KnownDraft {
     missing: VecDeque<AgentEvent>,
 }
 
-/// A clock that the simulation moves.
+/// A clock that the simulation controls.
 struct SimulatedClock(Arc<AtomicI64>);
 
 impl Clock for SimulatedClock {
@@ -244,7 +242,7 @@ impl World {
         world
     }
 
-    /// A process that has just been started.
+    /// Starts a process.
     fn node(&mut self) -> Node {
         self.incarnations += 1;
         let chance = SimulatedChance(Random::new(self.random.number()));
@@ -294,7 +292,7 @@ impl World {
         }
     }
 
-    /// Lets everybody read to the end, and compares everything once more.
+    /// Lets all readers read to the head, and checks everything again.
     fn settle(&mut self) -> Verdict {
         self.check_storage()?;
         for index in 0..self.readers.len() {
@@ -307,17 +305,17 @@ impl World {
         session_key(self.random.below(SESSIONS))
     }
 
-    /// A process ends in good order.
+    /// Closes a process cleanly.
     fn take_leave(&mut self, node: usize) -> Verdict {
         let Node { pipeline, .. } = &mut self.nodes[node];
         match pipeline.write_final_checkpoints(&mut self.storage) {
-            // Another process has written to a session in between; then its checkpoints are not needed.
+            // Another process has written to a session, so the final checkpoints are outdated.
             Ok(()) | Err(StorageError::Moved(_)) => self.check_storage(),
             Err(error) => Err(Broken::new(format!("a process that ends was told {error}"))),
         }
     }
 
-    /// A process ends and another one is started. Its readers come back with the cursors that they have.
+    /// Replaces a process. Its readers reconnect with their cursors.
     fn restart(&mut self, node: usize) {
         self.nodes[node] = self.node();
         for known in self.leases.iter_mut().filter(|known| known.node == node) {
@@ -326,7 +324,7 @@ impl World {
         for reader in self.readers.iter_mut().filter(|reader| reader.node == node) {
             reader.rejoin();
         }
-        // What is left of its drafts is in nobody's way.
+        // Its staged sessions stay until the storage is opened again.
         for lost in self.drafts.extract_if(.., |known| known.node == node) {
             self.left_drafts.extend(self.models.remove(&lost.draft));
         }

@@ -1,4 +1,4 @@
-//! What a process may answer that another one has overtaken.
+//! The responses that are allowed to a process after another one has committed.
 
 use std::collections::BTreeMap;
 
@@ -8,28 +8,28 @@ use crate::model::ModelSession;
 
 type Models = BTreeMap<SessionKey, ModelSession>;
 
-/// A process committed something while another one had requests that it had not answered.
+/// A commit of one process while another one had pending requests.
 ///
-/// Then the calls are concurrent, and an answer is right if some order of them explains it together with all others. The
-/// commit is one step, so that order is: some requests of the overtaken process, the commit, the other requests. Hence an
-/// answer may be that of before the commit only if
+/// The calls are concurrent, so a response is correct if some order of all calls explains it together with the others. The
+/// commit is one step, so that order is: some requests of the overtaken process, the commit, the remaining requests. Hence a
+/// response may reflect the state before the commit only if
 ///
-/// - its request was made before the commit,
-/// - it changes nothing, since what is written was written after the commit, and on top of it,
-/// - it is about a session that the commit has changed; to all others the model as it is now applies, and
-/// - no answer before it was one that only the commit explains: a process does what it is asked in that order.
+/// - its request was sent before the commit,
+/// - it changes nothing, because written entries come after the commit,
+/// - its session was changed by the commit; for all other sessions the current model applies, and
+/// - no earlier response reflects the commit, because a process handles its requests in order.
 ///
-/// Everything else is held to the model as it is.
+/// All other responses are checked against the current model.
 #[derive(Debug)]
 pub(super) struct Overtaken {
-    /// The sessions that the commit has changed, as they were; nothing where there was none.
+    /// The changed sessions before the commit. `None` if the session did not exist.
     before: BTreeMap<SessionKey, Option<ModelSession>>,
-    /// How many requests the process had been given by then.
+    /// The number of requests that were sent to the process before the commit.
     asked: usize,
 }
 
 impl Overtaken {
-    /// What a commit has changed, if anything.
+    /// Returns the changes of a commit. `None` if it changed nothing.
     pub(super) fn by(mut before: Models, now: &Models, asked: usize) -> Option<Self> {
         let made: Vec<_> = now.keys().filter(|key| !before.contains_key(*key)).cloned().collect();
         before.retain(|key, was| now.get(key).is_none_or(|model| !model.is_same(was)));
@@ -38,7 +38,7 @@ impl Overtaken {
         (!before.is_empty()).then_some(Self { before, asked })
     }
 
-    /// The session as it was before the commit, for a request that may be answered as of then.
+    /// The session before the commit, if the response to the request may reflect that state.
     pub(super) fn before(&self, index: usize, key: &SessionKey) -> Option<&Option<ModelSession>> {
         self.before.get(key).filter(|_| index < self.asked)
     }

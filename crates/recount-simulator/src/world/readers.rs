@@ -1,4 +1,4 @@
-//! Readers: slow ones, and ones that come back.
+//! Slow and reconnecting readers.
 
 use std::collections::VecDeque;
 
@@ -17,30 +17,30 @@ use crate::client::Client;
 use crate::defect::Defect;
 use crate::model::ModelSession;
 
-/// Somebody who reads a session.
+/// A reader of a session.
 pub(super) struct Reader {
     pub(super) key: SessionKey,
     pub(super) node: usize,
     pub(super) join: Subscription,
     pub(super) frames: VecDeque<Frame>,
     pub(super) client: Client,
-    /// What it has, when it has everything that came.
+    /// The content of the client after it has received all frames.
     pub(super) has: Has,
 }
 
-/// What a reader has of a session.
+/// The part of a session that a reader has received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Has {
-    /// Everything from the beginning, and no snapshot.
+    /// All entries from the beginning, without a snapshot.
     Whole,
-    /// A snapshot, and what came after it.
+    /// A snapshot and the entries after it.
     Snapshot,
-    /// What came after a place in the middle: its entries can be told, and not what they come to.
+    /// Entries after a position in the middle. They can be checked, but their messages are incomplete.
     Part,
 }
 
 impl Reader {
-    /// Whether it has everything of a session up to an entry.
+    /// Whether the reader has received everything up to an entry.
     pub(super) fn is_at(&self, key: &SessionKey, epoch: Epoch, seq: u64) -> bool {
         self.key == *key && self.frames.is_empty() && self.join.position() == Some(Cursor { epoch, seq })
     }
@@ -57,7 +57,7 @@ impl Reader {
 }
 
 impl World {
-    /// Somebody begins to read somewhere.
+    /// Starts a reader at a random position.
     pub(super) fn join(&mut self) {
         let key = self.key();
         let Some(model) = self.models.get(&key) else { return };
@@ -85,7 +85,7 @@ impl World {
         }
     }
 
-    /// A reader is cut off, and comes back with the cursor that it has, perhaps to another process.
+    /// Disconnects a reader, which resumes at its cursor, possibly at another process.
     pub(super) fn vanish(&mut self) {
         if self.readers.is_empty() {
             return;
@@ -109,9 +109,9 @@ impl World {
         self.read_some(index).map(drop)
     }
 
-    /// Lets everybody take some frames who reads a session.
+    /// Lets all readers of a session receive some frames.
     pub(super) fn read_by_all(&mut self, key: &SessionKey) -> Verdict {
-        // Backwards, because one that is gone makes room for the last one.
+        // In reverse order, because removing a reader moves the last one.
         for index in (0..self.readers.len()).rev() {
             if self.readers.get(index).is_some_and(|reader| reader.key == *key) {
                 self.read_some(index)?;
@@ -120,7 +120,7 @@ impl World {
         Ok(())
     }
 
-    /// Lets a reader take some frames. Says whether there were any.
+    /// Lets a reader receive some frames. Returns whether there were any.
     pub(super) fn read_some(&mut self, index: usize) -> Result<bool, Broken> {
         let broken = |error: StorageError| Broken::new(error.to_string());
         let Some(reader) = self.readers.get_mut(index) else { return Ok(false) };
@@ -151,7 +151,7 @@ impl World {
             self.tally.snapshots += check_frames(&*view, reader, model)?;
         }
         if reader.frames.is_empty() {
-            // Who began with what comes next, or with nothing, is told where that is.
+            // A reader without frames takes the position of its subscription.
             reader.client.cursor = reader.client.cursor.or(reader.join.position());
             if reader.client.cursor != Some(model.head()) {
                 let (at, head) = (reader.client.cursor, model.head());
@@ -165,7 +165,7 @@ impl World {
             }
             return Ok(false);
         }
-        // A slow one takes one, a fast one all that there is.
+        // A slow reader takes one frame, a fast one takes all.
         let count = if self.random.chance(30) { 1 } else { reader.frames.len() };
         for frame in reader.frames.drain(..count) {
             self.tally.frames += 1;
@@ -188,15 +188,15 @@ impl World {
     }
 }
 
-/// Whether a reader that has just looked is told of a gap where there is one and nowhere else, and is shown the session as it
-/// is. Gives how many snapshots there were.
+/// Checks the frames of a reader: a gap exactly if there is one, correct snapshots, and the right entries. Returns the number
+/// of snapshots.
 fn check_frames(view: &dyn View, reader: &Reader, model: &ModelSession) -> Result<usize, Broken> {
     let told = reader.frames.iter().find_map(|frame| match frame {
         Frame::Gap(reason) => Some(*reason),
         _ => None,
     });
     let expected = gap_after(view, reader, model)?;
-    // Whoever is in the middle of joined entries may find those in memory that they were made of.
+    // A reader inside of a merged entry may find the original entries in memory.
     if told != expected && (told, expected) != (None, Some(GapReason::Compacted)) {
         let at = reader.client.cursor;
         return Err(Broken::new(format!("a reader at {at:?} was told of a gap: {told:?}, not {expected:?}")));
@@ -216,7 +216,7 @@ fn snapshot_in(frame: &Frame) -> Option<&Snapshot> {
     }
 }
 
-/// Why a reader cannot go on where it is, if it cannot.
+/// The reason why a session does not continue from the position of a reader. `None` if it does.
 fn gap_after(view: &dyn View, reader: &Reader, model: &ModelSession) -> Result<Option<GapReason>, Broken> {
     let Some(cursor) = reader.client.cursor else { return Ok(None) };
     let head = model.head();
@@ -230,7 +230,7 @@ fn gap_after(view: &dyn View, reader: &Reader, model: &ModelSession) -> Result<O
     Ok(is_inside.then_some(GapReason::Compacted))
 }
 
-/// Whether a snapshot shows the session as it is: the newest complete messages, and every open reply, in their places.
+/// Checks that a snapshot contains the newest complete messages and all open replies, in their positions.
 fn check_snapshot(snapshot: &Snapshot, model: &ModelSession) -> Verdict {
     let complete: Vec<&Msg> = model.complete().collect();
     let hidden = complete.len().saturating_sub(SNAPSHOT_MESSAGES);
@@ -258,12 +258,12 @@ fn check_snapshot(snapshot: &Snapshot, model: &ModelSession) -> Verdict {
     Err(Broken::new(format!("a snapshot is {snapshot:?}\nnot of {messages:?}\nand {open:?}\nat {}", model.head())))
 }
 
-/// What a snapshot shows, in its order: whether each is open.
+/// The items of a snapshot in order: whether each is open.
 fn items(snapshot: &Snapshot) -> Vec<bool> {
     snapshot.items().map(|shown| matches!(shown, SnapshotItem::OpenReply(_))).collect()
 }
 
-/// What it has to show, without the oldest complete messages.
+/// The expected items, without the oldest complete messages.
 fn places(model: &ModelSession, mut hidden: usize) -> Vec<bool> {
     let mut places = Vec::new();
     for message in model.fold.messages() {
@@ -277,9 +277,9 @@ fn places(model: &ModelSession, mut hidden: usize) -> Vec<bool> {
     places
 }
 
-/// Whether an entry is the one that follows a place. What was joined has the id of its first entry.
+/// Checks that an entry follows a position. A merged entry has the id of its first delta.
 fn check_next(entry: &Entry, after: Option<Cursor>, model: &ModelSession) -> Verdict {
-    // It was read before the session became another one.
+    // The entry was read before the session was replaced.
     if entry.cursor.epoch != model.epoch {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! What is left of requests that nobody answered.
+//! Determines the effects of requests without a response.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use super::writing::Sent;
 use super::{Verdict, World};
 use crate::model::ModelSession;
 
-/// The documents of sessions as they may be: who stores nothing else leaves no trace of whether it came to that.
+/// The possible documents of sessions. A request that only stores documents may or may not have been committed.
 type Documents = BTreeMap<SessionKey, Vec<BTreeMap<String, String>>>;
 
-/// What a request has left behind.
+/// The effect of a request.
 enum Trace {
-    /// What it writes is there.
+    /// The request was committed.
     Written,
-    /// What it writes is not there.
+    /// The request was not committed.
     Missing,
-    /// It writes nothing, or nothing by which that could be told.
+    /// The request has no detectable effect.
     Nothing,
 }
 
@@ -31,8 +31,8 @@ impl Trace {
 }
 
 impl World {
-    /// Finds out what a process has written that died before it could answer: each request whole or not at all, and none
-    /// without those before it.
+    /// Determines which requests of a dead process were committed: each one completely or not at all, and none without the earlier
+    /// ones.
     pub(super) fn recover(&mut self, node: usize, unanswered: &[Sent]) -> Verdict {
         let storage = self.storage.clone();
         let view = storage.view().map_err(|error| Broken::new(error.to_string()))?;
@@ -143,7 +143,7 @@ impl World {
                     None => Trace::Nothing,
                 }
             }
-            // Who uploads the same at the same time leaves no trace of its own.
+            // A repeated upload at the same time has no detectable effect.
             Request::Upload(upload) if self.uploads.get(&upload.digest).is_none_or(|at| *at < upload.at) => {
                 let found = view.upload(&upload.tenant, upload.digest).map_err(broken)?;
                 let is_written = found.is_some_and(|found| found.at >= upload.at);

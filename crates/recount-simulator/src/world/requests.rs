@@ -1,4 +1,4 @@
-//! What is asked of the log.
+//! Generates requests.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::model::session_key;
 use crate::script::{Script, note};
 
 impl World {
-    /// The next piece of a draft, or its end.
+    /// Appends the next piece of a staged session, or publishes it.
     fn go_on_with_a_draft(&mut self, index: usize) -> Sent {
         let random = &mut self.random;
         let KnownDraft { draft, key, missing, .. } = &mut self.drafts[index];
         let (draft, key) = (draft.clone(), key.clone());
-        // Somebody may have more for it when another one takes it for complete.
+        // It may be published while another process still has pieces of it.
         if missing.is_empty() && random.chance(60) {
             missing.push_back(note(&format!("late-{}", random.number())));
         }
@@ -37,7 +37,7 @@ impl World {
         Sent { request: Request::Append(request), events }
     }
 
-    /// Something that somebody asks for.
+    /// Generates a request.
     pub(super) fn request(&mut self, node: usize) -> Sent {
         if !self.drafts.is_empty() && self.random.chance(20) {
             let index = self.random.below(self.drafts.len());
@@ -50,7 +50,7 @@ impl World {
         self.request_about(node, key)
     }
 
-    /// Something that somebody asks for about a session or a draft.
+    /// Generates a request for a session or a staged session.
     pub(super) fn request_about(&mut self, node: usize, key: SessionKey) -> Sent {
         if let Some(index) = self.drafts.iter().position(|known| known.draft == key) {
             return self.go_on_with_a_draft(index);
@@ -78,7 +78,7 @@ impl World {
                 return Sent { request: Request::Compact { key, after: 0, before }, events: Vec::new() };
             }
             83..86 => {
-                // A copy of what is there, for the same session or another one.
+                // A copy of the entries, for the same session or another one.
                 let events = model.entries.clone();
                 let key = if random.chance(70) { key } else { session_key(random.below(SESSIONS)) };
                 return Sent { request: Request::Stage { key, properties: "{}".to_owned() }, events };
@@ -120,7 +120,7 @@ impl World {
     }
 }
 
-/// The session or the draft that a request is about, before it is done.
+/// The session or staged session of a request, before the request.
 pub(super) fn session_of(request: &Request) -> Option<&SessionKey> {
     match request {
         Request::Create { key, .. }

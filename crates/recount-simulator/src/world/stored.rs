@@ -1,4 +1,4 @@
-//! What is stored, held to the model.
+//! Checks the stored data against the model.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::{SESSIONS, Verdict, World};
 use crate::model::{ModelSession, session_key};
 
 impl World {
-    /// Whether everything that is stored is what the model says.
+    /// Checks all stored data.
     pub(super) fn check_storage(&mut self) -> Verdict {
         let view = self.storage.view().map_err(|error| Broken::new(error.to_string()))?;
         let listed = view.sessions(None, None, usize::MAX).map_err(|error| Broken::new(error.to_string()))?;
@@ -33,7 +33,7 @@ impl World {
 }
 
 impl World {
-    /// Whether every session is stored that the model has, and ends as the model does.
+    /// Checks that exactly the sessions of the model are stored, with the same ends.
     pub(super) fn check_heads(&self) -> Verdict {
         let view = self.storage.view().map_err(|error| Broken::new(error.to_string()))?;
         for key in self.keys() {
@@ -45,13 +45,13 @@ impl World {
         Ok(())
     }
 
-    /// The sessions and the drafts that may be there.
+    /// The sessions and staged sessions that may exist.
     fn keys(&self) -> impl Iterator<Item = SessionKey> {
         (0..SESSIONS).map(session_key).chain(self.drafts.iter().map(|known| known.draft.clone()))
     }
 }
 
-/// What a session ends with.
+/// The end of a session.
 #[derive(Debug, PartialEq, Eq)]
 struct End {
     head: Cursor,
@@ -67,7 +67,7 @@ impl End {
         let broken = |error: recount_log::StorageError| Broken::new(error.to_string());
         let Some(row) = view.session(key).map_err(broken)? else { return Ok(None) };
         let last = view.entries(key, row.head.saturating_sub(1), PageLimit { count: 1, bytes: 0 }).map_err(broken)?;
-        // What was joined has the id of its first entry, and is looked at elsewhere.
+        // A merged entry has the id of its first delta, and is checked elsewhere.
         let entry = last.first().filter(|entry| entry.first == entry.last);
         let newest = view.messages_before(key, u64::MAX, Visibility::All, 1).map_err(broken)?;
         Ok(Some(Self {
@@ -106,7 +106,7 @@ pub(super) fn decode(body: &[u8]) -> Result<AgentEvent, Broken> {
     Event::from_slice(body).map(Event::into_owned).map_err(|error| Broken::new(format!("a stored entry: {error}")))
 }
 
-/// The epoch and the events of a session that is stored.
+/// The epoch and events of a stored session.
 pub(super) fn stored(view: &dyn View, key: &SessionKey) -> Result<Option<(Epoch, Vec<AgentEvent>)>, Broken> {
     let Some(row) = view.session(key).map_err(|error| Broken::new(error.to_string()))? else { return Ok(None) };
     let events = rows(view, key)?.iter().map(|row| decode(&row.body)).collect::<Result<_, _>>()?;
@@ -132,13 +132,13 @@ pub(super) fn check_session(
         if row.first != next {
             return Err(Broken::new(format!("the entry {} of {key} follows {}", row.first, next - 1)));
         }
-        // What was not joined is what was written.
+        // Entries that were not merged are unchanged.
         let original = usize::try_from(row.first - 1).ok().and_then(|index| model.entries.get(index));
         if row.first == row.last && original.map(AgentEvent::to_json).map(String::into_bytes) != Some(row.body.to_vec())
         {
             return Err(Broken::new(format!("the entry {} of {key} is not what was written", row.first)));
         }
-        // Joined is only what belongs to a reply that has ended: who sends it again is told so.
+        // Only entries of ended replies are merged, which ignore repeated deltas.
         if row.first < row.last
             && decode(&row.body)?
                 .reply_id()

@@ -1,37 +1,37 @@
-//! What has happened in a simulation.
+//! Counters of a simulation.
 
-/// What has happened in a simulation: a test that nothing happens in proves nothing.
+/// Counts the events of a simulation, to verify that it was eventful.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tally {
     /// Entries that were acknowledged.
     pub written: usize,
-    /// Events that were known already.
+    /// Duplicate events.
     pub duplicates: usize,
-    /// Inputs that were refused.
+    /// Rejected inputs.
     pub refused: usize,
-    /// Processes that died in the middle of something.
+    /// Processes that died during a request.
     pub deaths: usize,
     /// Power losses.
     pub power_losses: usize,
-    /// Commits that found no room.
+    /// Commits that failed because the disk was full.
     pub full: usize,
-    /// Appends under a lease that was lost.
+    /// Appends under a lost lease.
     pub lost_leases: usize,
-    /// Frames that readers got.
+    /// Frames that readers received.
     pub frames: usize,
     /// Gaps among them.
     pub gaps: usize,
-    /// Times that a reader had everything and was compared with the model.
+    /// Comparisons of a reader at the head with the model.
     pub agreements: usize,
-    /// Entries that were joined with others.
+    /// Merged entries.
     pub joined: usize,
-    /// Drafts that have become sessions.
+    /// Published sessions.
     pub adopted: usize,
-    /// Requests that were planned while a commit was under way.
+    /// Requests that were planned during a commit.
     pub planned_on_top: usize,
     /// Snapshots that were compared with the model.
     pub snapshots: usize,
-    /// Uploads that were swept away.
+    /// Deleted uploads.
     pub swept: usize,
 }
 

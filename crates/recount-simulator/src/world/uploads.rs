@@ -1,4 +1,4 @@
-//! Uploads: what is kept, and what may be swept away.
+//! Uploads and their deletion.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use recount_testkit::laws::Broken;
 use super::{Verdict, World};
 use crate::model::contents;
 
-/// What is kept, and when it came last.
+/// The stored uploads, and the times of their last upload.
 pub(super) type Uploads = BTreeMap<Digest, i64>;
 
-/// How long an upload is kept that nobody names.
+/// The age at which an unreferenced upload is deleted.
 const KEPT_FOR: i64 = 10_000;
 
 impl World {
-    /// Somebody uploads something, or what nobody names is swept away.
+    /// Uploads something, or deletes old unreferenced uploads.
     pub(super) fn request_about_uploads(&mut self) -> Request {
         let now = self.now();
         if self.random.chance(30) {
@@ -33,7 +33,7 @@ impl World {
         *at = upload.at.max(*at);
     }
 
-    /// Forgets what may be forgotten.
+    /// Removes the uploads that a sweep deletes from the model.
     pub(super) fn swept(&mut self, before: i64) {
         let models = || self.models.values().chain(&self.left_drafts);
         let is_named = |digest| models().any(|model| model.names.contains(digest));
@@ -43,7 +43,7 @@ impl World {
         self.uploads = kept;
     }
 
-    /// Whether everything is there that was uploaded and not swept away, and nothing else.
+    /// Checks that exactly the uploads of the model are stored.
     pub(super) fn check_uploads(&self, view: &dyn View) -> Verdict {
         for bytes in contents() {
             let digest = Digest::of(bytes.as_bytes());

@@ -1,4 +1,4 @@
-//! What processes write: with a commit under way while the next requests are planned, and trouble at any moment.
+//! Runs requests of the simulated processes, with requests planned during a commit, and faults at any time.
 
 use std::collections::HashMap;
 
@@ -22,14 +22,14 @@ pub(super) struct Sent {
     pub(super) events: Vec<AgentEvent>,
 }
 
-/// An entry that a writer has told its readers of.
+/// An entry that a writer has published to its readers.
 pub(super) struct Noticed {
     pub(super) key: SessionKey,
     pub(super) cursor: Cursor,
     pub(super) event: Bytes,
 }
 
-/// What a writer has answered, and what it has told its readers.
+/// The responses of a writer, and the entries that it has published.
 struct Answers<'n> {
     answers: Vec<(usize, Result<Response, Error>)>,
     noticed: Vec<Noticed>,
@@ -45,7 +45,7 @@ impl<'n> Answers<'n> {
 
 impl WriterOutput for Answers<'_> {
     fn respond(&mut self, index: usize, answer: Result<Response, Error>) {
-        // Who is dead says nothing.
+        // A dead process sends no responses.
         if !self.storage.is_dead() {
             self.answers.push((index, answer));
         }
@@ -67,7 +67,7 @@ impl WriterOutput for Answers<'_> {
 }
 
 impl World {
-    /// A process gets requests, and while they are being committed, more of them. That may end in trouble.
+    /// Gives requests to a process, and further ones during the commit. Faults may occur.
     pub(super) fn write(&mut self) -> Verdict {
         let node = self.random.below(NODES);
         let now = self.now();
@@ -80,7 +80,7 @@ impl World {
         self.ask(node, count);
         let under_way = self.advance(node)?;
         if self.random.chance(25) {
-            // Another process is faster.
+            // Another process commits first.
             let other = (node + 1) % NODES;
             self.ask_in_the_way(other, node);
             let writes = self.advance(other)?;
@@ -90,7 +90,7 @@ impl World {
             self.overtaken = Overtaken::by(before, &self.models, answered + unanswered.len());
         }
         self.ask_more(node)?;
-        // Nothing of what is under way may be seen yet.
+        // Uncommitted entries must not be visible.
         if let Some(key) = under_way.iter().flatten().find_map(Write::key)
             && self.random.chance(30)
         {
@@ -99,14 +99,14 @@ impl World {
         self.break_something();
         match under_way {
             Some(writes) if self.random.chance(30) => {
-                // It is written, and the process does not know yet.
+                // The commit is written, but the process dies before it learns that.
                 let result = self.storage.commit(&writes);
                 self.ask_more(node)?;
                 let next = self.finish(node, writes, result)?;
                 self.complete(node, next)?;
             }
             Some(writes) if self.random.chance(3) => {
-                // It never comes so far.
+                // The process dies before the commit.
                 drop(writes);
                 self.storage.die();
             }
@@ -144,7 +144,7 @@ impl World {
         }
     }
 
-    /// Asks a process for something, mostly about the session that another one is at.
+    /// Sends a request to a process, usually for the session that another process uses.
     fn ask_in_the_way(&mut self, node: usize, of: usize) {
         let session = self.nodes[of].unanswered.front().and_then(|sent| session_of(&sent.request)).cloned();
         let sent = match session.filter(|_| self.random.chance(80)) {
@@ -156,7 +156,7 @@ impl World {
 
     fn send(&mut self, node: usize, sent: Sent) {
         let request = self.spoilt_request(node, &sent).unwrap_or_else(|| sent.request.clone());
-        // Sometimes a session is read beside the writer, sometimes by it.
+        // A session is loaded either in advance or by the writer.
         if self.nodes[node].pipeline.needs_load(&request)
             && self.random.chance(50)
             && let Some(key) = session_of(&request)
@@ -169,7 +169,7 @@ impl World {
         self.nodes[node].unanswered.push_back(sent);
     }
 
-    /// What a planted defect makes of a request, if it shows in it.
+    /// Applies the planted defect to a request, if it occurs in it.
     fn spoilt_request(&self, node: usize, sent: &Sent) -> Option<Request> {
         let (Request::Append(request), Some(defect)) = (&sent.request, self.storage.planted()) else { return None };
         let is_lost = request.lease.as_ref().is_some_and(|lease| !self.holds(node, lease));
@@ -177,7 +177,7 @@ impl World {
         self.storage.shows(defect).then_some(Request::Append(spoilt))
     }
 
-    /// Sometimes more comes while a commit is under way, and is planned on top of it.
+    /// Sometimes plans further requests during a commit, on top of it.
     fn ask_more(&mut self, node: usize) -> Verdict {
         if self.storage.is_dead() || !self.random.chance(50) {
             return Ok(());
@@ -186,7 +186,7 @@ impl World {
         self.ask(node, count);
         if self.nodes[node].pipeline.is_committing() {
             self.tally.planned_on_top += count;
-            // Nothing can be written before the commit is known to be over.
+            // No writes are returned before the commit is finished.
             if self.advance(node)?.is_some() {
                 return Err(Broken::new("two commits are under way at once"));
             }
@@ -194,7 +194,7 @@ impl World {
         Ok(())
     }
 
-    /// Commits what is under way, and all that comes after it.
+    /// Finishes the commit in progress, and all later ones.
     fn complete(&mut self, node: usize, mut writes: Option<Vec<Write>>) -> Verdict {
         while let Some(under_way) = writes {
             let result = self.storage.commit(&under_way);
@@ -227,7 +227,7 @@ impl World {
         Ok(writes)
     }
 
-    /// Gives the writes of the next commit if they are planned already.
+    /// Returns the writes of the next commit, if they are planned.
     fn finish(
         &mut self,
         node: usize,
@@ -244,8 +244,8 @@ impl World {
         Ok(next)
     }
 
-    /// A process is told that another one has written to a session, be it in vain: it does not know the newest entries any
-    /// more. A storage that several processes share owes them that.
+    /// Clears the tail of a session in a process, because another process has written to it. A storage that is shared by several
+    /// processes must notify them.
     fn tell_others(&mut self, node: usize, writes: &[Write]) {
         for (_, other) in self.nodes.iter_mut().enumerate().filter(|&(other, _)| other != node) {
             for key in writes.iter().filter_map(Write::key) {
@@ -254,7 +254,7 @@ impl World {
         }
     }
 
-    /// Holds answers to the model, in the order in which they came, which is that of the requests.
+    /// Checks responses against the model, in the order of the requests.
     fn take(&mut self, node: usize, answers: Vec<(usize, Result<Response, Error>)>, noticed: Vec<Noticed>) -> Verdict {
         self.noticed = noticed;
         for (index, mut answer) in answers {
