@@ -63,7 +63,7 @@ pub fn kill_repeatedly(
         note(output, &mut acknowledged, &begun)?;
         let status = killer.join().map_err(|_| Broken::new("the killer panicked"))?.map_err(failed)?;
         if status.code().is_some() {
-            return Err(Broken::new(format!("the child ended by itself: {status}")));
+            return Err(Broken::new(format!("the child ended before it was killed: {status}")));
         }
         tally.killed += 1;
         check(directory, &acknowledged, &mut tally)

@@ -1,4 +1,4 @@
-//! A process that writes is killed a few times. `make chaos` does it two hundred times.
+//! Kills a writing process a few times. `make chaos` repeats this 200 times.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use std::path::Path;
 use recount_simulator::chaos::kill_repeatedly;
 
 #[test]
-fn nothing_that_was_acknowledged_is_lost_or_doubled() {
+fn acknowledged_entries_are_neither_lost_nor_duplicated() {
     let directory = tempfile::tempdir().unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_simulator"));
     let tally = kill_repeatedly(program, directory.path(), 6, 1, |_, _| {}).unwrap_or_else(|broken| panic!("{broken}"));

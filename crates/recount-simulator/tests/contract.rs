@@ -1,4 +1,4 @@
-//! The contract suite over every storage that there is.
+//! Runs the contract suite on every storage.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

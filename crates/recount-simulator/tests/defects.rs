@@ -1,14 +1,14 @@
-//! Defects that are planted, and found.
+//! The simulator detects planted defects.
 
 use recount_simulator::defect::Defect;
 use recount_simulator::world::{Place, Simulation};
 
-/// How many simulations may be needed until a defect has shown often enough.
+/// The maximum number of simulations until a defect has occurred often enough.
 const SEEDS: u64 = 1_000;
 const STEPS: usize = 80;
 
-/// Holds the simulator to finding a defect in so many of the first simulations in which it shows. In the others the session
-/// is gone, or something else has taken the place of what is wrong, before anybody could notice.
+/// Checks that the simulator detects a defect in at least `least` of the first `of` simulations in which it occurs. In the
+/// others the session is deleted, or the defect is overwritten, before it has an effect.
 #[track_caller]
 fn check(defect: Defect, least: usize, of: usize) {
     let (mut seed, mut shown, mut found) = (0, 0, 0);
@@ -24,7 +24,7 @@ fn check(defect: Defect, least: usize, of: usize) {
 }
 
 #[test]
-fn entries_that_are_lost_doubled_or_moved_are_found() {
+fn simulator_detects_lost_duplicated_and_moved_entries() {
     check(Defect::LosesAnEntry, 9, 10);
     check(Defect::DoublesAnEntry, 9, 10);
     check(Defect::SwapsEntries, 8, 10);
@@ -32,7 +32,7 @@ fn entries_that_are_lost_doubled_or_moved_are_found() {
 }
 
 #[test]
-fn commits_that_are_not_what_they_are_said_to_be_are_found() {
+fn simulator_detects_misreported_commits() {
     check(Defect::TearsACommit, 9, 10);
     check(Defect::DeniesACommit, 9, 10);
     check(Defect::ClaimsACommit, 9, 10);
@@ -41,7 +41,7 @@ fn commits_that_are_not_what_they_are_said_to_be_are_found() {
 }
 
 #[test]
-fn what_is_lost_that_follows_from_entries_is_found() {
+fn simulator_detects_lost_derived_data() {
     check(Defect::LosesAMessage, 9, 10);
     check(Defect::LosesAnOpenReply, 8, 10);
     check(Defect::MisplacesACheckpoint, 3, 10);
@@ -52,7 +52,7 @@ fn what_is_lost_that_follows_from_entries_is_found() {
 }
 
 #[test]
-fn processes_that_ignore_each_other_are_found() {
+fn simulator_detects_missing_fencing() {
     check(Defect::AppendsAnywhere, 9, 10);
     check(Defect::AdoptsAnything, 2, 2);
     check(Defect::IgnoresLeases, 7, 10);
@@ -60,7 +60,7 @@ fn processes_that_ignore_each_other_are_found() {
 }
 
 #[test]
-fn wrong_answers_are_found() {
+fn simulator_detects_wrong_responses() {
     check(Defect::TellsAnOldHead, 10, 10);
     check(Defect::WritesAgain, 8, 10);
     check(Defect::TakesAnyInput, 9, 10);
@@ -68,7 +68,7 @@ fn wrong_answers_are_found() {
 }
 
 #[test]
-fn readers_that_get_too_much_or_too_little_are_found() {
+fn simulator_detects_wrong_frames() {
     check(Defect::RepeatsAFrame, 10, 10);
     check(Defect::SkipsAFrame, 9, 10);
     check(Defect::ShowsTooEarly, 3, 10);

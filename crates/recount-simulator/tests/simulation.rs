@@ -1,4 +1,4 @@
-//! Simulations from two thousand seeds.
+//! Simulations of 2,000 seeds.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ fn simulate(seed: u64, place: Place) -> Tally {
     })
 }
 
-/// Runs every so many seeds, so that the tests of this file share the processors.
+/// Runs every n-th seed, so that the tests of this file run in parallel.
 fn run(first: u64) -> Tally {
     let mut tally = Tally::default();
     for seed in (first..SEEDS).step_by(2) {
@@ -23,7 +23,7 @@ fn run(first: u64) -> Tally {
     tally
 }
 
-/// Whether everything has happened that could go wrong.
+/// Checks that every kind of fault has occurred.
 #[track_caller]
 fn check_eventful(tally: Tally) {
     let Tally { written, duplicates, refused, deaths, power_losses, full, .. } = tally;
@@ -60,7 +60,7 @@ fn odd_seeds_keep_the_contract() {
     check_eventful(run(1));
 }
 
-/// The same simulations over a database, fewer of them because each takes longer.
+/// Fewer simulations with a database, because each takes longer.
 #[test]
 fn seeds_keep_the_contract_in_sqlite() {
     let mut tally = Tally::default();

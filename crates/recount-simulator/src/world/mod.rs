@@ -311,7 +311,7 @@ impl World {
         match pipeline.write_final_checkpoints(&mut self.storage) {
             // Another process has written to a session, so the final checkpoints are outdated.
             Ok(()) | Err(StorageError::Moved(_)) => self.check_storage(),
-            Err(error) => Err(Broken::new(format!("a process that ends was told {error}"))),
+            Err(error) => Err(Broken::new(format!("closing a process failed: {error}"))),
         }
     }
 

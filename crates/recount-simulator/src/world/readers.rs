@@ -140,7 +140,7 @@ impl World {
                         self.readers.swap_remove(index);
                         return Ok(false);
                     }
-                    Err(error) => return Err(Broken::new(format!("a reader was told {error}"))),
+                    Err(error) => return Err(Broken::new(format!("a reader failed: {error}"))),
                 }
             }
         }
@@ -199,7 +199,7 @@ fn check_frames(view: &dyn View, reader: &Reader, model: &ModelSession) -> Resul
     // A reader inside of a merged entry may find the original entries in memory.
     if told != expected && (told, expected) != (None, Some(GapReason::Compacted)) {
         let at = reader.client.cursor;
-        return Err(Broken::new(format!("a reader at {at:?} was told of a gap: {told:?}, not {expected:?}")));
+        return Err(Broken::new(format!("a reader at {at:?} received the gap {told:?}, expected {expected:?}")));
     }
     let snapshots: Vec<&Snapshot> = reader.frames.iter().filter_map(snapshot_in).collect();
     if !snapshots.is_empty() && told.is_none() && reader.client.cursor.is_some() {

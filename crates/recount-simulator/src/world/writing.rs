@@ -188,7 +188,7 @@ impl World {
             self.tally.planned_on_top += count;
             // No writes are returned before the commit is finished.
             if self.advance(node)?.is_some() {
-                return Err(Broken::new("two commits are under way at once"));
+                return Err(Broken::new("two commits are in progress"));
             }
         }
         Ok(())
