@@ -38,9 +38,9 @@ const UPLOADS: Duration = Duration::from_secs(24 * 60 * 60);
 /// session.append(&events).await?;
 ///
 /// // A service would use an age of about thirty days.
-/// let mut housekeeping = Maintenance::new(log, Duration::ZERO);
-/// assert_eq!(housekeeping.round().await?.joined, 2);
-/// assert_eq!(housekeeping.round().await?.joined, 0);
+/// let mut maintenance = Maintenance::new(log, Duration::ZERO);
+/// assert_eq!(maintenance.round().await?.merged, 2);
+/// assert_eq!(maintenance.round().await?.merged, 0);
 /// # Ok(()) }
 /// ```
 #[derive(Debug)]
@@ -78,7 +78,7 @@ pub enum MaintenanceStep {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MaintenanceReport {
     /// The number of entries that were merged into others.
-    pub joined: u64,
+    pub merged: u64,
 }
 
 /// The progress of compaction in a session.
@@ -190,7 +190,7 @@ impl Maintenance {
             }
             Err(error) => return Err(error),
         };
-        self.totals.joined += compacted.entries - compacted.rows;
+        self.totals.merged += compacted.entries - compacted.rows;
         let left = left.or(compacted.has_left.then_some(after));
         if let Some(after) = compacted.next {
             self.next = Some(Page { key, epoch, settled, after, left });

@@ -121,22 +121,22 @@ async fn maintenance_compacts_all_sessions_in_small_steps() {
         }
         before.push((session.clone(), session.messages(None, Visibility::All, 10).await.unwrap().unwrap().messages));
     }
-    let mut housekeeping = Maintenance::new(log.clone(), Duration::ZERO);
+    let mut maintenance = Maintenance::new(log.clone(), Duration::ZERO);
     let mut steps = 0;
     let kept = loop {
         steps += 1;
-        if let MaintenanceStep::Done(kept) = housekeeping.step().await.unwrap() {
+        if let MaintenanceStep::Done(kept) = maintenance.step().await.unwrap() {
             break kept;
         }
     };
     assert!(steps > 70, "it was done in {steps} steps");
-    assert!(kept.joined > 2_000 + 60 * 15, "only {} were joined", kept.joined);
+    assert!(kept.merged > 2_000 + 60 * 15, "only {} were merged", kept.merged);
     for (session, messages) in before {
         assert_eq!(session.messages(None, Visibility::All, 10).await.unwrap().unwrap().messages, messages);
         let key = session.key().clone();
         assert_eq!(log.read(move |view| recount_log::verify::session(view, &key)).await.unwrap(), [] as [String; 0]);
     }
-    assert_eq!(housekeeping.round().await.unwrap().joined, 0);
+    assert_eq!(maintenance.round().await.unwrap().merged, 0);
 }
 
 /// A clock that is a settable number of seconds behind.
@@ -172,19 +172,19 @@ fn log_with_clock() -> (Log, Ago, Maintenance) {
 
 #[tokio::test]
 async fn abandoned_reply_does_not_prevent_compaction_of_others() {
-    let (log, _, mut housekeeping) = log_with_clock();
+    let (log, _, mut maintenance) = log_with_clock();
     let session = log.create("chat".parse().unwrap()).await.unwrap();
     let [(abandoned, _), (late, late_end), (other, other_end)] = [reply(20), reply(20), reply(20)];
     for events in [&abandoned, &late, &other, &other_end] {
         session.append(events).await.unwrap();
     }
     let all = entries(&session).await;
-    assert_eq!(housekeeping.round().await.unwrap().joined, 19);
+    assert_eq!(maintenance.round().await.unwrap().merged, 19);
     assert_eq!(entries(&session).await, all - 19);
-    assert_eq!(housekeeping.round().await.unwrap().joined, 0);
+    assert_eq!(maintenance.round().await.unwrap().merged, 0);
     // The skipped deltas are merged after their reply has ended.
     session.append(&late_end).await.unwrap();
-    assert_eq!(housekeeping.round().await.unwrap().joined, 19);
+    assert_eq!(maintenance.round().await.unwrap().merged, 19);
     check_open(&session).await;
     let key = session.key().clone();
     assert_eq!(log.read(move |view| recount_log::verify::session(view, &key)).await.unwrap(), [] as [String; 0]);
@@ -192,7 +192,7 @@ async fn abandoned_reply_does_not_prevent_compaction_of_others() {
 
 #[tokio::test]
 async fn recently_ended_reply_is_not_compacted_with_older_ones() {
-    let (log, ago, mut housekeeping) = log_with_clock();
+    let (log, ago, mut maintenance) = log_with_clock();
     let session = log.create("chat".parse().unwrap()).await.unwrap();
     let [(recent, recent_end), (old, old_end)] = [reply(20), reply(20)];
     for events in [&recent, &old, &old_end] {
@@ -200,6 +200,6 @@ async fn recently_ended_reply_is_not_compacted_with_older_ones() {
     }
     ago.0.store(0, Ordering::Relaxed);
     session.append(&recent_end).await.unwrap();
-    assert_eq!(housekeeping.round().await.unwrap().joined, 19);
+    assert_eq!(maintenance.round().await.unwrap().merged, 19);
     assert_eq!(session.compact(Duration::ZERO).await.unwrap().rows, 10);
 }

@@ -28,7 +28,7 @@ pub(crate) struct LiveSession {
     /// The write that receives the session's entries: the id of its plan, and its index in that plan.
     pub(super) planned: Option<(u64, usize)>,
     /// Whether the state does not match the stored and planned entries, so that the session must be read again.
-    pub(super) is_spoilt: bool,
+    pub(super) is_invalid: bool,
 }
 
 impl LiveSession {
@@ -42,13 +42,13 @@ impl LiveSession {
             weighed: 0,
             used: 0,
             planned: None,
-            is_spoilt: false,
+            is_invalid: false,
         }
     }
 
     /// Records the plan that uses the session.
-    pub(super) fn used_by(mut self, turn: u64) -> Self {
-        self.used = turn;
+    pub(super) fn used_by(mut self, plan_id: u64) -> Self {
+        self.used = plan_id;
         self
     }
 
@@ -83,7 +83,7 @@ impl LiveSession {
         checkpoint_after: u64,
         append: &mut Append,
     ) -> Result<Appended, Error> {
-        let (key, turn) = (&request.key, self.used);
+        let (key, plan_id) = (&request.key, self.used);
         let first = self.head;
         let here = Cursor { epoch: self.epoch, seq: first };
         let is_at_other_head = request.after.is_some_and(|after| after != here);
@@ -111,7 +111,7 @@ impl LiveSession {
             {
                 return Err(Refusal { index, event_id: event.id.to_string(), reason }.into());
             }
-            let entry = NewEntry { seq, bytes: item.text.len(), hosted, stored, plan: turn, checkpoint_after };
+            let entry = NewEntry { seq, bytes: item.text.len(), hosted, stored, plan: plan_id, checkpoint_after };
             let outcome = self.replies.apply(&event, &entry, append)?;
             ignored.extend(Ignored::of(index, &event, &outcome));
             if is_repetition(&outcome) {
@@ -141,9 +141,9 @@ impl LiveSession {
     }
 
     /// Records that the entries of a plan are committed.
-    pub(super) fn settle(&mut self, head: u64, turn: u64) {
+    pub(super) fn settle(&mut self, head: u64, plan_id: u64) {
         self.stored_head = head;
-        self.replies.commit(turn);
+        self.replies.commit(plan_id);
     }
 
     /// Whether the stored session is the one that this process has written, without entries of other processes.
@@ -154,7 +154,7 @@ impl LiveSession {
 
     /// Returns checkpoints of long open replies as an append without entries. `None` if there are none.
     pub(super) fn final_checkpoints(&mut self, key: &SessionKey, at: i64, checkpoint_after: u64) -> Option<Append> {
-        if self.is_spoilt {
+        if self.is_invalid {
             return None;
         }
         let checkpoints = self.replies.final_checkpoints(self.head, checkpoint_after);

@@ -86,7 +86,7 @@ pub struct Writer {
     sessions: Sessions,
     leases: Leases,
     /// The id of the newest plan. Ids are counted upwards.
-    turn: u64,
+    last_plan_id: u64,
     /// An empty plan, kept to reuse its allocations.
     spare: Plan,
     checkpoint_after: u64,
@@ -99,7 +99,7 @@ impl Writer {
             env,
             sessions: Sessions::default(),
             leases: Leases::default(),
-            turn: 0,
+            last_plan_id: 0,
             spare: Plan::default(),
             checkpoint_after: CHECKPOINT_AFTER,
         }
@@ -129,7 +129,7 @@ impl Writer {
             self.spare = plan;
             from = until;
         }
-        self.sessions.evict_idle(self.turn);
+        self.sessions.evict_idle(self.last_plan_id);
     }
 
     /// Commits each request of a failed plan alone, so that one request that cannot be written does not fail the others.
@@ -186,7 +186,7 @@ impl Writer {
             match write {
                 Write::Append(append) => {
                     let Append { key, epoch, after, entries, inputs, .. } = append;
-                    self.sessions.settle(key, after + entries.len() as u64, plan.turn);
+                    self.sessions.settle(key, after + entries.len() as u64, plan.id);
                     if !entries.is_empty() {
                         output.publish(SessionUpdate::Appended { key, epoch: *epoch, after: *after, entries, inputs });
                     }
@@ -204,7 +204,7 @@ impl Writer {
 
     /// Undoes a plan that was not committed, and empties it. Of several plans the newest must be discarded first.
     fn discard(&mut self, plan: &mut Plan) {
-        self.sessions.evict_since(plan.turn);
+        self.sessions.evict_since(plan.id);
         for saved in plan.leases.drain(..).rev() {
             self.leases.restore(saved);
         }
@@ -236,7 +236,7 @@ impl Writer {
     /// written to since it was read.
     pub fn insert_loaded(&mut self, key: &SessionKey, loaded: LoadedSession) {
         if self.sessions.find(key).is_none() {
-            self.sessions.insert(key, loaded.0.used_by(self.turn));
+            self.sessions.insert(key, loaded.0.used_by(self.last_plan_id));
         }
     }
 

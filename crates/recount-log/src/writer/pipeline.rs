@@ -137,7 +137,7 @@ impl Pipeline {
         self.writer.settle(&mut done.plan, done.first, output);
         done.requests.clear();
         self.spare = done;
-        self.writer.sessions.evict_idle(self.writer.turn);
+        self.writer.sessions.evict_idle(self.writer.last_plan_id);
     }
 
     /// Turns the plan into the commit in progress. A plan without writes is finished immediately.

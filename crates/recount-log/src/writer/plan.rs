@@ -34,7 +34,7 @@ impl fmt::Debug for PlanContext<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     /// The id of the plan.
-    pub(super) turn: u64,
+    pub(super) id: u64,
     /// The time of its writes, in milliseconds since 1970. `None` before the first append.
     pub(super) at: Option<i64>,
     /// The responses by request index. Errors wait for the commit too, because they may depend on uncommitted entries.
@@ -66,7 +66,7 @@ impl Plan {
     /// Returns the index of the write for a session's entries, and adds that write if there is none.
     pub(super) fn append_of(&mut self, key: &SessionKey, live: &LiveSession, at: i64) -> usize {
         match live.planned {
-            Some((planned, index)) if planned == self.turn => index,
+            Some((planned, index)) if planned == self.id => index,
             _ => {
                 self.writes.push(Write::Append(Append::after(key.clone(), live.epoch, live.head, at)));
                 self.writes.len() - 1

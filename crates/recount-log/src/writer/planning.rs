@@ -15,7 +15,7 @@ use crate::{Cursor, Epoch, Error, Events, SessionKey, StorageError};
 struct Failure {
     error: Error,
     /// Whether the session in memory no longer matches its entries. The session is marked as invalid.
-    is_spoilt: bool,
+    is_invalid: bool,
     /// Whether another process may have written to the session, so that the request must be planned again.
     is_stale: bool,
 }
@@ -23,13 +23,13 @@ struct Failure {
 impl Failure {
     /// The session must be read again.
     fn stale(key: &SessionKey) -> Self {
-        Self { error: StorageError::Moved(key.clone()).into(), is_spoilt: true, is_stale: true }
+        Self { error: StorageError::Moved(key.clone()).into(), is_invalid: true, is_stale: true }
     }
 }
 
 impl<E: Into<Error>> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self { error: error.into(), is_spoilt: false, is_stale: false }
+        Self { error: error.into(), is_invalid: false, is_stale: false }
     }
 }
 
@@ -45,8 +45,8 @@ impl Writer {
         base: PlanBase,
     ) -> usize {
         if plan.is_empty() && !plan.is_closed {
-            self.turn += 1;
-            plan.turn = self.turn;
+            self.last_plan_id += 1;
+            plan.id = self.last_plan_id;
         }
         for (index, request) in requests.iter().enumerate().skip(from) {
             let is_on_committed = plan.is_empty() && base == PlanBase::Committed;
@@ -65,9 +65,9 @@ impl Writer {
             plan.is_closed = !request.can_share_plan();
             match planned {
                 Ok(response) => plan.responses.push((index, Ok(response))),
-                Err(Failure { error, is_spoilt, is_stale }) => {
+                Err(Failure { error, is_invalid, is_stale }) => {
                     let sequence = request.sequence();
-                    if is_spoilt || is_stale || sequence.is_some() {
+                    if is_invalid || is_stale || sequence.is_some() {
                         // An error with lasting effect must follow from committed data.
                         if !is_on_committed {
                             return index;
@@ -93,7 +93,7 @@ impl Writer {
                 self.remove_leases(key, plan);
                 let row = self.new_session(key, properties);
                 plan.writes.push(Write::Create(row.clone()));
-                self.sessions.insert(key, LiveSession::new(row.epoch).used_by(plan.turn));
+                self.sessions.insert(key, LiveSession::new(row.epoch).used_by(plan.id));
                 Ok(Response::Created(row))
             }
             Request::SetProperties { key, properties } => {
@@ -114,7 +114,7 @@ impl Writer {
                 let draft = SessionKey::staged(key.tenant(), self.env.next_u64());
                 let row = self.new_session(&draft, properties);
                 plan.writes.push(Write::Create(row.clone()));
-                self.sessions.insert(&draft, LiveSession::new(row.epoch).used_by(plan.turn));
+                self.sessions.insert(&draft, LiveSession::new(row.epoch).used_by(plan.id));
                 Ok(Response::Created(row))
             }
             Request::Publish { draft, key, replaces } => self.adopt(context, draft, key, *replaces, plan),
@@ -194,7 +194,7 @@ impl Writer {
         let at = *plan.at.get_or_insert_with(|| env.now().as_millisecond());
         // The slot was found or inserted above.
         let Some(live) = self.sessions.get_mut(slot) else { return Err(Error::Closed.into()) };
-        live.used = plan.turn;
+        live.used = plan.id;
         let index = plan.append_of(key, live, at);
         let Some(Write::Append(append)) = plan.writes.get_mut(index) else { return Err(Error::Closed.into()) };
         let (head, before) = (live.head, Lengths::of(append));
@@ -205,24 +205,24 @@ impl Writer {
         let is_stale = !is_written && context.is_shared && !live.is_stored(&*context.views.view()?, key)?;
         if planned.is_err() || is_stale {
             before.restore(append);
-            live.is_spoilt = is_stale || live.head != head;
+            live.is_invalid = is_stale || live.head != head;
         }
         if append.is_empty() {
             // It was added for this request.
             plan.writes.pop();
         } else {
-            live.planned = Some((plan.turn, index));
+            live.planned = Some((plan.id, index));
         }
         if is_stale {
             return Err(Failure::stale(key));
         }
-        planned.map_err(|error| Failure { error, is_spoilt: live.is_spoilt, is_stale: false })
+        planned.map_err(|error| Failure { error, is_invalid: live.is_invalid, is_stale: false })
     }
 
     /// Returns the slot of a session, and reads the session from the storage if it is not in memory or invalid.
     fn load_slot(&mut self, context: PlanContext<'_>, key: &SessionKey, plan: &Plan) -> Result<Slot, Failure> {
         match self.sessions.find(key) {
-            Some(slot) if !self.sessions.is_spoilt(slot) => Ok(slot),
+            Some(slot) if !self.sessions.is_invalid(slot) => Ok(slot),
             // Some of its entries are not committed yet, so it cannot be read.
             Some(_) if !plan.is_on_committed => Err(Failure::stale(key)),
             Some(_) | None => Ok(self.sessions.insert(key, LiveSession::load(&*context.views.view()?, key)?)),
@@ -239,9 +239,9 @@ impl Writer {
         let slot = self.load_slot(context, key, plan)?;
         // The slot was found or inserted above.
         let Some(live) = self.sessions.get_mut(slot) else { return Err(Error::Closed.into()) };
-        live.used = plan.turn;
+        live.used = plan.id;
         if context.is_shared && !live.is_stored(&*context.views.view()?, key)? {
-            live.is_spoilt = true;
+            live.is_invalid = true;
             return Err(Failure::stale(key));
         }
         let seq = live.window.find(IdHash::of(event_id));
@@ -276,8 +276,8 @@ impl Writer {
         let head = Cursor { epoch: row.epoch, seq: row.head };
         plan.writes.push(Write::Publish { draft: draft.clone(), head, key: key.clone() });
         self.sessions.remove(key);
-        if let Some(live) = self.sessions.remove(draft).filter(|live| !live.is_spoilt) {
-            self.sessions.insert(key, live.used_by(plan.turn));
+        if let Some(live) = self.sessions.remove(draft).filter(|live| !live.is_invalid) {
+            self.sessions.insert(key, live.used_by(plan.id));
         }
         Ok(Response::Created(SessionRow { key: key.clone(), ..row }))
     }

@@ -34,15 +34,15 @@ impl Sessions {
     }
 
     /// Whether a session must be read again.
-    pub(super) fn is_spoilt(&self, slot: Slot) -> bool {
-        self.sessions.get(slot.0).and_then(Option::as_ref).is_none_or(|live| live.is_spoilt)
+    pub(super) fn is_invalid(&self, slot: Slot) -> bool {
+        self.sessions.get(slot.0).and_then(Option::as_ref).is_none_or(|live| live.is_invalid)
     }
 
     /// Records that the entries of a plan are committed.
-    pub(super) fn settle(&mut self, key: &SessionKey, head: u64, turn: u64) {
+    pub(super) fn settle(&mut self, key: &SessionKey, head: u64, plan_id: u64) {
         let Some(slot) = self.find(key) else { return };
         if let Some(live) = self.get_mut(slot) {
-            live.settle(head, turn);
+            live.settle(head, plan_id);
         }
         self.measure(slot);
     }
