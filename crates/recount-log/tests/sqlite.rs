@@ -200,7 +200,7 @@ async fn backup_is_complete_and_gets_a_new_epoch() {
     let expected = texts(&session).await;
     session.append([&message("later")]).await.unwrap();
     let again = log.back_up(&backup).await.unwrap_err().to_string();
-    assert!(again.contains("there is a log"), "{again}");
+    assert!(again.contains("already contains a log"), "{again}");
 
     let restored = Log::open(&backup, Options::default()).unwrap();
     let session = restored.session(key("chat"));
