@@ -7,10 +7,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, FileTimes, OpenOptions};
+use std::fs::{self, File, FileTimes, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -121,21 +121,25 @@ impl Protected {
         Err(io::Error::other(format!("`{}` is created and removed all the time", self.path.display())))
     }
 
-    /// Creates the placeholder unless something is there. Other programs never see a file half written.
+    /// Creates the placeholder unless the path exists. Other programs never see an incomplete file or an unmarked directory.
     fn create(&self, place: &Place) -> io::Result<()> {
         let entry = place.entry();
         if entry.symlink_metadata().is_ok() {
             return Ok(());
         }
         let created = match self.kind {
-            Kind::Directory => DirBuilder::new().create(&entry).and_then(|()| {
+            Kind::Directory => {
+                let builder = &mut tempfile::Builder::new();
+                builder.prefix(".recount-").permissions(fs::Permissions::from_mode(0o755));
+                let marked = builder.tempdir_in(place.directory())?;
                 let mark = SystemTime::UNIX_EPOCH + Duration::from_secs(DIRECTORY_MARK);
-                open(&entry)?.set_times(FileTimes::new().set_modified(mark))
-            }),
+                open(marked.path())?.set_times(FileTimes::new().set_modified(mark))?;
+                rename_noreplace(marked.path(), &entry).map(|()| drop(marked.keep()))
+            }
             Kind::File(content) => {
                 let mut written = tempfile::Builder::new().prefix(".recount-").tempfile_in(place.directory())?;
                 written.write_all(content.as_bytes())?;
-                fs::set_permissions(written.path(), std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
+                fs::set_permissions(written.path(), fs::Permissions::from_mode(0o644))?;
                 written.persist_noclobber(&entry).map(drop).map_err(|error| error.error)
             }
         };
@@ -254,6 +258,19 @@ impl Place {
     fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { directory: self.directory.try_clone()?, path: self.path.clone(), name: self.name.clone() })
     }
+}
+
+/// Renames a directory. Fails if the new path exists, unless it is an empty directory on a file system without this check.
+fn rename_noreplace(from: &Path, to: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS) => {}
+            other => return Ok(other?),
+        }
+    }
+    fs::rename(from, to)
 }
 
 /// Whether a directory is a placeholder.

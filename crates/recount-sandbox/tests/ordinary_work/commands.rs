@@ -181,7 +181,9 @@ fn check(cases: &[Case], access: &Access, level: Level) {
             continue;
         }
         let project = project();
-        let result = run(&sandbox, &project.profile(access.clone()), Some(name), script);
+        // These tests may themselves be built in another target directory.
+        let profile = project.profile(access.clone()).env("CARGO_TARGET_DIR", "target");
+        let result = run(&sandbox, &profile, Some(name), script);
         let is_left =
             [".git/commondir", ".git/config.worktree", ".git/modules"].map(|path| project.path.join(path).exists());
         if !result.stdout.contains(expected) || result.stderr.contains("recount-sandbox:") || is_left != [false; 3] {
