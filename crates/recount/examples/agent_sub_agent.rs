@@ -1,4 +1,4 @@
-//! An agent that works for another one: its events are in the same stream, and what it asks the user is asked there.
+//! A sub-agent: its events are part of the parent's stream, including its requests for confirmation.
 //!
 //! ```text
 //! cargo run -p recount --features agent --example agent_sub_agent
@@ -43,7 +43,7 @@ pub(crate) async fn run(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
                     for call in &asked.tool_calls {
                         writeln!(out, "{}? yes", call.name)?;
                     }
-                    // The answer names the reply that asked, whoever's that is.
+                    // The answer names the waiting reply, which may be the sub-agent's.
                     let answers = asked.tool_calls.iter().cloned().map(ConfirmResult::allow);
                     next = Some(UserConfirmResultEvent::new(asked.reply_id.to_string(), answers).into());
                 }

@@ -95,7 +95,7 @@ It rains.
 }
 
 #[tokio::test]
-async fn what_a_helper_asks_is_answered_through_the_agent() {
+async fn sub_agent_confirmation_is_answered_through_the_parent() {
     let mut out = Vec::new();
     agent_sub_agent::run(&mut out).await.unwrap();
     check(

@@ -70,13 +70,13 @@ impl ActiveReply {
         }
         let committed = self.shared.commit().await;
         committed.map_err(|error| Failure::internal(format!("cannot persist the events: {error}")))?;
-        let position = self.tool_environment();
+        let environment = self.tool_environment();
         let mut jobs = Jobs::new();
         for job in ready {
             if job.tool.spec().background {
                 self.start_in_background(job);
             } else {
-                jobs.start(job, &position);
+                jobs.start(job, &environment);
             }
         }
         Ok(self.drive_jobs(jobs).await)
@@ -130,8 +130,8 @@ impl ActiveReply {
                 biased;
                 () = cancel.cancelled() => break,
                 Some(delivery) = self.inbox.recv() => self.process_answer(delivery),
-                tool_event = jobs.next() => match tool_event {
-                    Some(JobEvent::Output(call_id, says)) => self.write_output(&call_id, says),
+                event = jobs.next() => match event {
+                    Some(JobEvent::Output(call_id, event)) => self.write_output(&call_id, event),
                     Some(JobEvent::Finished(started, Ok(output))) if output.is_parked() => {
                         is_parked = true;
                         // The answer may have arrived while the tool was stopping. Then the call is rerun instead.
@@ -144,8 +144,8 @@ impl ActiveReply {
                 },
             }
         }
-        while let Some(JobEvent::Output(call_id, says)) = jobs.try_next_output() {
-            self.write_output(&call_id, says);
+        while let Some(JobEvent::Output(call_id, event)) = jobs.try_next_output() {
+            self.write_output(&call_id, event);
         }
         is_parked
     }

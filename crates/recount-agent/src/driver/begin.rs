@@ -30,7 +30,7 @@ enum StartMode {
 
 /// The exclusive right to write a reply of the agent.
 struct ReplyClaim {
-    entry: StartMode,
+    mode: StartMode,
     reply_id: String,
     cancel: CancellationToken,
     inbox: mpsc::UnboundedReceiver<QueuedAnswer>,
@@ -45,7 +45,7 @@ pub(crate) fn begin(
     let Input { kind, is_recorded, parent_call } = input;
     // Compile the schema first, so that an invalid one fails before anything is written.
     let output_tool = output_tool.map(OutputTool::new).transpose()?;
-    let ReplyClaim { entry, reply_id, cancel, inbox } = claim_agent(shared, kind)?;
+    let ReplyClaim { mode, reply_id, cancel, inbox } = claim_agent(shared, kind)?;
     let work = |reply, position, output_tool| ActiveReply {
         shared: Arc::clone(shared),
         reply,
@@ -68,7 +68,7 @@ pub(crate) fn begin(
         resumed_from = Some(open.fold.clone());
         (ReplyWriter::resume(shared.writer_sink(), shared.stamps.stamps(), session_id, open.fold), open.position)
     };
-    let work = match entry {
+    let work = match mode {
         StartMode::New(messages) => {
             add_messages(shared, messages, is_recorded);
             let schema = output_tool.as_ref().map(OutputTool::schema);
@@ -125,8 +125,8 @@ fn claim_agent(shared: &Shared, kind: InputKind) -> Result<ReplyClaim, Error> {
     if let Some(running) = &inner.running {
         return Err(Error::Busy { reply_id: running.reply_id.clone() });
     }
-    let entry = start_mode(shared, &mut inner, kind)?;
-    let reply_id = match &entry {
+    let mode = start_mode(shared, &mut inner, kind)?;
+    let reply_id = match &mode {
         StartMode::New(_) => shared.stamps.id(),
         StartMode::Answer(open, ..) | StartMode::Expired(open) | StartMode::Restart(open, _) => {
             open.fold.message().id().to_owned()
@@ -136,12 +136,12 @@ fn claim_agent(shared: &Shared, kind: InputKind) -> Result<ReplyClaim, Error> {
     let (sender, inbox) = mpsc::unbounded_channel();
     inner.running = Some(RunningReply { reply_id: reply_id.clone(), cancel: cancel.clone(), inbox: sender });
     inner.set_has_reader(true);
-    Ok(ReplyClaim { entry, reply_id, cancel, inbox })
+    Ok(ReplyClaim { mode, reply_id, cancel, inbox })
 }
 
 /// Determines how the input starts or resumes a reply.
 fn start_mode(shared: &Shared, inner: &mut Inner, kind: InputKind) -> Result<StartMode, Error> {
-    let kind = match kind {
+    let event = match kind {
         InputKind::Messages(messages) => {
             check_messages(&messages)?;
             let Some(open) = &inner.open else { return Ok(StartMode::New(messages)) };
@@ -171,7 +171,7 @@ fn start_mode(shared: &Shared, inner: &mut Inner, kind: InputKind) -> Result<Sta
         }
         InputKind::Event(event) => Some(*event),
     };
-    let answer = match kind {
+    let answer = match event {
         Some(event) => {
             let checked = validate(shared, inner, &event)?;
             Some((event, checked))

@@ -73,11 +73,11 @@ impl Jobs {
         Self { running: JoinSet::new(), calls: HashMap::new(), sender, receiver }
     }
 
-    pub(super) fn start(&mut self, job: Job, position: &ToolEnvironment) {
+    pub(super) fn start(&mut self, job: Job, environment: &ToolEnvironment) {
         let Job { call_id, tool, arguments } = job;
-        let context = position.context(&call_id, self.sender.clone());
+        let context = environment.context(&call_id, self.sender.clone());
         let act = ToolRun { tool: tool.clone(), arguments: arguments.clone(), context };
-        let layers = Arc::clone(&position.layers);
+        let layers = Arc::clone(&environment.layers);
         let task = self.running.spawn(async move { Next::of(&layers).acting(act).await });
         self.calls.insert(task.id(), Started { call_id, tool, arguments });
     }
@@ -85,15 +85,15 @@ impl Jobs {
     /// Returns the next event. `None` if all tools have finished.
     pub(super) async fn next(&mut self) -> Option<JobEvent> {
         // Output first, so that a tool's output is returned before its end.
-        if let Some(tool_event) = self.try_next_output() {
-            return Some(tool_event);
+        if let Some(event) = self.try_next_output() {
+            return Some(event);
         }
         if self.calls.is_empty() {
             return None;
         }
         tokio::select! {
             biased;
-            Some((call_id, sender)) = self.receiver.recv() => Some(JobEvent::Output(call_id, sender)),
+            Some((call_id, event)) = self.receiver.recv() => Some(JobEvent::Output(call_id, event)),
             Some(ended) = self.running.join_next_with_id() => {
                 let (id, outcome) = outcome(ended);
                 self.calls.remove(&id).map(|started| JobEvent::Finished(started, outcome))
@@ -104,7 +104,7 @@ impl Jobs {
 
     /// Returns output that is already in the channel.
     pub(super) fn try_next_output(&mut self) -> Option<JobEvent> {
-        self.receiver.try_recv().ok().map(|(call_id, sender)| JobEvent::Output(call_id, sender))
+        self.receiver.try_recv().ok().map(|(call_id, event)| JobEvent::Output(call_id, event))
     }
 }
 
