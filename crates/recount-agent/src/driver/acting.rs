@@ -129,7 +129,7 @@ impl ActiveReply {
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => break,
-                Some(delivery) = self.inbox.recv() => self.process_answer(delivery),
+                Some(queued) = self.inbox.recv() => self.process_answer(queued),
                 event = jobs.next() => match event {
                     Some(JobEvent::Output(call_id, event)) => self.write_output(&call_id, event),
                     Some(JobEvent::Finished(started, Ok(output))) if output.is_parked() => {

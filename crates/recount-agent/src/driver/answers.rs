@@ -18,14 +18,14 @@ const DENIED_RESULT: &str = "<system-reminder>The user has refused this call. It
 impl ActiveReply {
     /// Processes all answers in the queue.
     pub(super) fn process_queued_answers(&mut self) {
-        while let Ok(delivery) = self.inbox.try_recv() {
-            self.process_answer(delivery);
+        while let Ok(queued) = self.inbox.try_recv() {
+            self.process_answer(queued);
         }
     }
 
     /// Processes an answer that arrived while the reply is in progress.
-    pub(super) fn process_answer(&mut self, delivery: QueuedAnswer) {
-        let QueuedAnswer { event, is_recorded, answer } = delivery;
+    pub(super) fn process_answer(&mut self, queued: QueuedAnswer) {
+        let QueuedAnswer { event, is_recorded, answer } = queued;
         let checked = self.validate(&event);
         let outcome = checked.map(|checked| self.apply(event, checked, is_recorded));
         // The sender may have stopped waiting.

@@ -145,13 +145,13 @@ impl ActiveReply {
             let conversation = view::from_cut_point(&inner.conversation, self.position, shown, mark);
             (conversation, config.toolkit.definitions(&inner.state.groups))
         };
-        let around = view::RequestContext {
+        let context = view::RequestContext {
             agent: &config.name,
             system_prompt: &prompt,
             control: plan.control_hint,
             request_hint,
         };
-        let messages = view.request(&around, conversation);
+        let messages = view.request(&context, conversation);
         let tools = tools.into_iter().chain(self.output_tool.as_ref().map(|output_tool| output_tool.tool.definition()));
         let options = CallOptions::new().tools(tools).cancelled_by(self.cancel.clone());
         let options = match plan.tool_policy {

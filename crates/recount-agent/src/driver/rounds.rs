@@ -178,10 +178,10 @@ impl ActiveReply {
         }
         let mut inner = self.shared.lock();
         // Answers are queued under the same lock, so an answer is either seen here or finds the reply waiting.
-        let delivery = self.inbox.try_recv().ok();
-        if delivery.is_some() || self.cancel.is_cancelled() {
+        let queued = self.inbox.try_recv().ok();
+        if queued.is_some() || self.cancel.is_cancelled() {
             drop(inner);
-            delivery.into_iter().for_each(|delivery| self.process_answer(delivery));
+            queued.into_iter().for_each(|queued| self.process_answer(queued));
             self.has_worked = true;
             return None;
         }

@@ -41,15 +41,15 @@ pub(crate) struct RequestView {
 
 impl RequestView {
     /// Returns the messages of a request. The conversation must start at [the cut point](from_cut_point).
-    pub(crate) fn request(&self, around: &RequestContext<'_>, conversation: Vec<Msg>) -> Vec<Msg> {
+    pub(crate) fn request(&self, context: &RequestContext<'_>, conversation: Vec<Msg>) -> Vec<Msg> {
         let mut messages = Vec::with_capacity(conversation.len() + 4);
-        if !around.system_prompt.is_empty() {
-            messages.push(Msg::system("system", around.system_prompt));
+        if !context.system_prompt.is_empty() {
+            messages.push(Msg::system("system", context.system_prompt));
         }
         messages.extend(self.compressed.as_ref().map(summary::message));
         messages.extend(self.messages(conversation));
-        let hints = around.request_hint.iter().cloned().chain(around.control.map(control_hint::hint));
-        messages.extend(hints.map(|hint| Msg::assistant(around.agent, hint)));
+        let hints = context.request_hint.iter().cloned().chain(context.control.map(control_hint::hint));
+        messages.extend(hints.map(|hint| Msg::assistant(context.agent, hint)));
         messages
     }
 
@@ -61,7 +61,7 @@ impl RequestView {
     fn message(&self, message: Msg) -> Msg {
         let is_changed = message.content().iter().any(|block| self.leaves_out(&message, block))
             || message.content().iter().any(|block| self.limit.exceeds(block).is_some())
-            || offloaded::has_images_aside(&message, &self.offloaded);
+            || offloaded::has_offloaded_images(&message, &self.offloaded);
         if !is_changed {
             return message;
         }
@@ -107,13 +107,18 @@ impl RequestView {
 }
 
 /// Returns the conversation, with the reply at its position, starting at a cut point.
-pub(crate) fn from_cut_point(conversation: &[Msg], position: usize, reply: Msg, mark: Option<&CutPoint>) -> Vec<Msg> {
+pub(crate) fn from_cut_point(
+    conversation: &[Msg],
+    position: usize,
+    reply: Msg,
+    cut_point: Option<&CutPoint>,
+) -> Vec<Msg> {
     let position = position.min(conversation.len());
-    let found = mark.and_then(|mark| {
-        if mark.message_id == reply.id() {
+    let found = cut_point.and_then(|cut_point| {
+        if cut_point.message_id == reply.id() {
             return Some(position);
         }
-        let index = conversation.iter().position(|message| message.id() == mark.message_id)?;
+        let index = conversation.iter().position(|message| message.id() == cut_point.message_id)?;
         Some(if index < position { index } else { index + 1 })
     });
     let start = found.unwrap_or(0);
@@ -122,9 +127,9 @@ pub(crate) fn from_cut_point(conversation: &[Msg], position: usize, reply: Msg, 
         messages.push(reply);
     }
     messages.extend(conversation.iter().skip(position.max(start.saturating_sub(1))).cloned());
-    if let (Some(mark), Some(first), true) = (mark, messages.first_mut(), found.is_some()) {
+    if let (Some(cut_point), Some(first), true) = (cut_point, messages.first_mut(), found.is_some()) {
         let mut parts = std::mem::replace(first, Msg::assistant("", [])).into_parts();
-        parts.content.drain(..mark.blocks.min(parts.content.len()));
+        parts.content.drain(..cut_point.blocks.min(parts.content.len()));
         *first = Msg::as_received(parts);
     }
     messages
@@ -146,10 +151,10 @@ fn is_cut(block: &ContentBlock) -> bool {
 mod tests {
     use super::*;
 
-    fn ids(conversation: &[Msg], position: usize, mark: Option<(&str, usize)>) -> Vec<(String, usize)> {
+    fn ids(conversation: &[Msg], position: usize, cut_point: Option<(&str, usize)>) -> Vec<(String, usize)> {
         let reply = Msg::assistant("Friday", ["x".into(), "y".into()]).with_id("reply");
-        let mark = mark.map(|(id, blocks)| CutPoint { message_id: id.to_owned(), blocks });
-        let shown = from_cut_point(conversation, position, reply, mark.as_ref());
+        let cut_point = cut_point.map(|(id, blocks)| CutPoint { message_id: id.to_owned(), blocks });
+        let shown = from_cut_point(conversation, position, reply, cut_point.as_ref());
         shown.into_iter().map(|message| (message.id().to_owned(), message.content().len())).collect()
     }
 

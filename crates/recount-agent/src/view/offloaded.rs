@@ -125,7 +125,7 @@ fn nested<'a>(message: &'a Msg, block_id: &str, payload: &'a Payload) -> impl It
 }
 
 /// Returns whether a message has offloaded images.
-pub(super) fn has_images_aside(message: &Msg, offloaded: &OffloadedParts) -> bool {
+pub(super) fn has_offloaded_images(message: &Msg, offloaded: &OffloadedParts) -> bool {
     !offloaded.is_empty() && images(message).iter().any(|image| offloaded.contains_key(&image.key))
 }
 
