@@ -1,8 +1,8 @@
-//! An agent that reasons and acts, and whose message is the fold of what it says.
+//! An agent that reasons and runs tools. Its message is the fold of the events that it writes.
 //!
-//! - An [`Agent`] is asked and answers, as a whole or as a [stream](ReplyStream) of events.
-//! - A [model](ChatModel) answers, [tools](tool) act, [permissions](permission) say which of them may.
-//! - The [machine] says what comes next, and [middleware] stands around what is done.
+//! - An [`Agent`] writes replies, which are returned as messages or as [streams](ReplyStream) of events.
+//! - It calls a [model](ChatModel) and runs [tools](tool), subject to [permissions](permission).
+//! - The [state machine](machine) computes the next step, and [middleware] wraps the steps.
 
 mod agent;
 #[cfg(all(feature = "builtin", unix))]

@@ -1,28 +1,29 @@
-//! What an agent needs of a model.
+//! The interface between an agent and a model.
 
 use recount_message::{AgentEvent, Msg, ReplyWriter};
 use recount_model::client::{CallOptions, CallOutcome, Model};
 
 use crate::BoxFuture;
 
-/// The reply that an agent writes, with the sink of its driver.
+/// The writer of a reply, with the sink of the agent.
 pub type AgentReplyWriter = ReplyWriter<Box<dyn FnMut(AgentEvent) + Send>>;
 
-/// A model that an agent can ask.
+/// A model that an agent can call.
 ///
-/// [`Model`] is one: a provider's, over HTTP, with its retries and fallbacks. A script of answers is another.
+/// [`Model`] implements this for the providers, over HTTP and with retries and fallbacks. [`scripted`](crate::scripted)
+/// has models for tests.
 pub trait ChatModel: Send + Sync + 'static {
-    /// The name under which its calls are announced.
+    /// Returns the name of the model, as written to the events.
     fn name(&self) -> &str;
 
-    /// How many tokens it can read at once, where that is known.
+    /// Returns the size of the context window in tokens. `None` if it is unknown.
     fn context_window(&self) -> Option<u64> {
         None
     }
 
-    /// Makes one model call and writes it to the reply: its start, its blocks and its end.
+    /// Makes one model call, and writes its start, its blocks and its end to the reply.
     ///
-    /// What has gone wrong is in the outcome. When [`CallOptions::cancel`] is cancelled, the call ends as interrupted.
+    /// Errors are part of the outcome. If [`CallOptions::cancel`] is cancelled, the call ends as interrupted.
     fn call<'a>(
         &'a self,
         messages: &'a [Msg],

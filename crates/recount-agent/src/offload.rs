@@ -1,4 +1,4 @@
-//! What is kept aside: long results, images and old messages that requests do not have whole.
+//! Writing long results, images and old messages to files.
 
 use std::fs;
 use std::io::{self, Write};
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use recount_message::wire::Fnv1a;
 
-/// A directory for what is too long to be shown to the model: long results of tools, images beyond those that are sent, and
-/// messages that were summarised. The model is told where it is and can read it with the tool `read`, if that
-/// [may](crate::builtin::Workspace::offload_to) look there.
+/// A directory for content that requests leave out: the rest of long tool results, images beyond the limit, and
+/// summarised messages. The model receives the paths, and can read the files with the tool `read` if its workspace
+/// [allows it](crate::builtin::Workspace::offload_to).
 ///
-/// Files are named by what is in them, so that a process that goes on after another one died writes the same files.
+/// File names depend on the ids of the content, so that a resumed agent writes the same files.
 ///
 /// ```
 /// use recount_agent::Offload;
 ///
-/// let offload = Offload::to("/var/lib/friday/aside");
-/// assert_eq!(offload.directory(), std::path::Path::new("/var/lib/friday/aside"));
+/// let offload = Offload::to("/var/lib/friday/offload");
+/// assert_eq!(offload.directory(), std::path::Path::new("/var/lib/friday/offload"));
 /// ```
 #[cfg_attr(not(all(feature = "builtin", unix)), allow(rustdoc::broken_intra_doc_links))]
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,29 +25,29 @@ pub struct Offload {
 }
 
 impl Offload {
-    /// Keeps it in a directory, which is made when it is needed.
+    /// Creates the options for a directory. The directory is created when the first file is written.
     pub fn to(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into() }
     }
 
-    /// The directory.
+    /// Returns the directory.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Keeps something, and says where.
-    pub(crate) async fn keep(&self, name: String, content: Vec<u8>) -> io::Result<String> {
+    /// Writes a file and returns its path.
+    pub(crate) async fn write(&self, name: String, content: Vec<u8>) -> io::Result<String> {
         let directory = self.directory.clone();
-        tokio::task::spawn_blocking(move || write(&directory, &name, &content)).await.map_err(io::Error::other)?
+        tokio::task::spawn_blocking(move || write_file(&directory, &name, &content)).await.map_err(io::Error::other)?
     }
 }
 
-fn write(directory: &Path, name: &str, content: &[u8]) -> io::Result<String> {
-    make(directory)?;
-    // Where links lead is settled now, so that the path is the one that a reader comes to.
+fn write_file(directory: &Path, name: &str, content: &[u8]) -> io::Result<String> {
+    create_directory(directory)?;
+    // Resolve links, so that the model receives the path that tools see.
     let path = fs::canonicalize(directory)?.join(name);
-    // A file that another process has begun is replaced, and a link that somebody put there is not followed.
+    // Replace a file that a dead process has left incomplete, and do not follow a link in its place.
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}
@@ -57,10 +57,10 @@ fn write(directory: &Path, name: &str, content: &[u8]) -> io::Result<String> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(&path)?.write_all(content)?;
-    path.into_os_string().into_string().map_err(|_| io::Error::other("the directory's name is not UTF-8"))
+    path.into_os_string().into_string().map_err(|_| io::Error::other("the path of the directory is not valid UTF-8"))
 }
 
-fn make(directory: &Path) -> io::Result<()> {
+fn create_directory(directory: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -68,9 +68,9 @@ fn make(directory: &Path) -> io::Result<()> {
     builder.create(directory)
 }
 
-/// A file name for something of a message: readable as far as possible, and another one for each.
+/// Returns a unique, readable file name for a part of a message.
 pub(crate) fn file_name(kind: &str, ids: &[&str], extension: &str) -> String {
-    // With something between the ids that none of them has.
+    // The separator does not occur in ids.
     let hash = Fnv1a::of(&ids.join("\0")).value();
     let kind: String =
         kind.chars().filter(|letter| letter.is_ascii_alphanumeric() || *letter == '_').take(40).collect();
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_harmless_and_differ() {
+    fn file_names_are_sanitized_and_unique() {
         let name = file_name("../../etc/passwd", &["a", "b"], "txt");
         assert!(name.starts_with("etcpasswd-") && !name.contains('/'));
         assert_ne!(name, file_name("../../etc/passwd", &["ab", ""], "txt"));
@@ -91,14 +91,14 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_in_the_way_is_replaced_and_not_followed() {
+    fn write_replaces_a_symbolic_link() {
         let directory = tempfile::tempdir().unwrap();
         let victim = directory.path().join("victim");
         fs::write(&victim, "untouched").unwrap();
-        let aside = directory.path().join("aside");
-        fs::create_dir(&aside).unwrap();
-        std::os::unix::fs::symlink(&victim, aside.join("result.txt")).unwrap();
-        let path = write(&aside, "result.txt", b"mine").unwrap();
+        let offload = directory.path().join("offload");
+        fs::create_dir(&offload).unwrap();
+        std::os::unix::fs::symlink(&victim, offload.join("result.txt")).unwrap();
+        let path = write_file(&offload, "result.txt", b"mine").unwrap();
         assert_eq!(fs::read_to_string(path).unwrap(), "mine");
         assert_eq!(fs::read_to_string(victim).unwrap(), "untouched");
     }

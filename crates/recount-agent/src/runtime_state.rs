@@ -1,4 +1,4 @@
-//! What the model is told of the time and of how things go.
+//! Informing the model about the current time and repeated tool failures.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use recount_message::{ContentBlock, HintBlock, HintLabel, Msg, ToolResultState, 
 
 use crate::driver::ActiveReply;
 
-/// What the model is told of the time and of how things go, before it is asked.
+/// Options for informing the model about the current time and repeated tool failures, before a model call.
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,13 +20,14 @@ use crate::driver::ActiveReply;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuntimeState {
-    /// The zone in which the time is told. UTC by default.
+    /// The time zone; UTC by default.
     pub time_zone: TimeZone,
-    /// How old the time may be that the model knows. Half an hour by default.
+    /// The minimum time between two hints with the current time; 30 minutes by default.
     pub interval: Duration,
-    /// After so many failures of the same call in a row the model is told to try something else. 3 by default.
+    /// The number of consecutive failures of the same call after which the model is asked to try something else; 3 by
+    /// default. 0 turns this off.
     pub tool_retries_limit: usize,
-    /// Whether it becomes a part of the message, which is the default, or of the request alone.
+    /// Whether the hint becomes part of the message, which is the default, or only of the request.
     pub in_message: bool,
 }
 
@@ -42,40 +43,40 @@ impl Default for RuntimeState {
 }
 
 impl RuntimeState {
-    /// What there is to say now. The model was last told the time `told`.
-    fn hint(&self, message: &Msg, told: Option<&str>, now: Timestamp) -> (Option<HintBlock>, bool) {
+    /// Returns the hint that is due, and whether it contains the time. `last_sent` is the time in the last hint.
+    fn hint(&self, message: &Msg, last_sent: Option<&str>, now: Timestamp) -> (Option<HintBlock>, bool) {
         let mut lines = Vec::new();
-        let is_due = self.is_due(told, now);
+        let is_due = self.is_due(last_sent, now);
         if is_due {
             let local = now.to_zoned(self.time_zone.clone());
             lines.push(format!("<current-time>{}</current-time>", local.strftime("%Y-%m-%dT%H:%M:%S")));
             let zone = self.time_zone.iana_name().map_or_else(|| local.offset().to_string(), str::to_owned);
             lines.push(format!("<timezone>{zone}</timezone>"));
         }
-        if let Some(tool) = self.failing(message) {
+        if let Some(tool) = self.repeated_failure(message) {
             let times = self.tool_retries_limit;
             lines.push(format!(
-                "<tool-error>`{tool}` has failed {times} times in a row with the same arguments. Read what it says, and \
+                "<tool-error>`{tool}` has failed {times} times in a row with the same arguments. Read the error, and \
                  try something else.</tool-error>"
             ));
         }
         if lines.is_empty() {
             return (None, false);
         }
-        let text = format!("This is how things are now, whatever was said before:\n{}\n", lines.join("\n"));
+        let text = format!("This is the current state, which replaces earlier information:\n{}\n", lines.join("\n"));
         let label = HintLabel::new("System").with_sublabel("Runtime State");
         (Some(HintBlock::reminder(text).with_label(&label)), is_due)
     }
 
-    fn is_due(&self, told: Option<&str>, now: Timestamp) -> bool {
-        let Some(told) = told.and_then(parse_time) else { return true };
+    fn is_due(&self, last_sent: Option<&str>, now: Timestamp) -> bool {
+        let Some(last_sent) = last_sent.and_then(parse_time) else { return true };
         let interval = SignedDuration::try_from(self.interval).unwrap_or(SignedDuration::MAX);
-        let age = now.duration_since(told);
+        let age = now.duration_since(last_sent);
         age >= interval || age.is_negative()
     }
 
-    /// The tool whose last calls were all the same and all failed.
-    fn failing<'m>(&self, message: &'m Msg) -> Option<&'m str> {
+    /// Returns the tool whose last calls were identical and have all failed.
+    fn repeated_failure<'m>(&self, message: &'m Msg) -> Option<&'m str> {
         let limit = self.tool_retries_limit;
         if limit == 0 || matches!(message.content().last(), Some(ContentBlock::Hint(_))) {
             return None;
@@ -92,12 +93,12 @@ impl RuntimeState {
 }
 
 impl ActiveReply {
-    /// Tells the model of the time and of how things go, where it is due. What is not to be a part of the message comes back.
-    pub(crate) fn tell_runtime_state(&mut self) -> Option<HintBlock> {
+    /// Writes the runtime state if it is due. Returns the hint if it is only part of the request.
+    pub(crate) fn write_runtime_state(&mut self) -> Option<HintBlock> {
         let config = self.shared().config.runtime_state.clone()?;
         let (now, id) = (self.shared().stamps.time(), self.shared().stamps.id());
-        let told = self.shared().lock().state.time_hint_sent_at.clone();
-        let (hint, has_time) = config.hint(self.message(), told.as_deref(), now);
+        let last_sent = self.shared().lock().state.time_hint_sent_at.clone();
+        let (hint, has_time) = config.hint(self.message(), last_sent.as_deref(), now);
         let hint = hint?.with_id(id);
         if has_time {
             self.shared().change(|state| state.time_hint_sent_at = Some(recount_message::format_time(now)));

@@ -1,20 +1,19 @@
-//! Where an agent's events go to be kept.
+//! Persisting the events of an agent.
 
 use recount_message::AgentEvent;
 
 use crate::{AgentState, BoxFuture};
 
-/// Keeps what an agent says, together with what it knows.
+/// Persists the events and the state of an agent.
 ///
-/// The agent writes each event before it acts on it. Where more than itself depends on it, it waits until what it has written
-/// is [kept](Self::commit): before a tool runs, before it waits for somebody, and before a reply counts as ended. A process
-/// that dies in between has therefore done nothing that its log does not tell of.
+/// The agent writes each event before it acts on it. It [commits](Self::commit) before tools run, before it waits for
+/// an answer, and at the end of a reply. After a crash, the log therefore contains every action of the agent.
 ///
 /// ```
 /// use recount_agent::{AgentState, BoxFuture, Sink, SinkError};
 /// use recount_message::AgentEvent;
 ///
-/// /// Writes lines to a file, and the state beside it.
+/// /// Writes events and states to a file, one per line.
 /// struct Lines(std::fs::File);
 ///
 /// impl Sink for Lines {
@@ -34,24 +33,26 @@ use crate::{AgentState, BoxFuture};
 /// }
 /// ```
 pub trait Sink: Send + 'static {
-    /// Takes the next event. It must not block: what takes time belongs to [`commit`](Self::commit).
+    /// Appends an event. Must not block: move slow work to [`commit`](Self::commit).
     ///
-    /// Where the state has changed with the event, it comes along, and both have to be kept together or not at all.
+    /// `state` is the agent's state if it has changed with this event. The event and the state must be persisted
+    /// atomically.
     ///
     /// # Errors
     ///
-    /// When nothing can be written any more, such as by a run that another one has taken over from. The agent stops then.
+    /// Fails if nothing can be written any more, for example because another process has taken over the session. The
+    /// agent stops in this case.
     fn append(&mut self, event: &AgentEvent, state: Option<&AgentState>) -> Result<(), SinkError>;
 
-    /// Waits until all that was appended is kept.
+    /// Waits until all appended events are persisted.
     ///
     /// # Errors
     ///
-    /// When it was not. The agent stops then.
+    /// Fails if an event was not persisted. The agent stops in this case.
     fn commit(&mut self) -> BoxFuture<'static, Result<(), SinkError>>;
 }
 
-/// Why a sink did not keep an event.
+/// The error type of [`Sink`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SinkError {
@@ -59,13 +60,13 @@ pub struct SinkError {
 }
 
 impl SinkError {
-    /// An error with its message.
+    /// Creates an error with a message.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }
 }
 
-/// Keeps nothing: the agent itself has the conversation.
+/// Discards all events and states.
 pub(crate) struct NullSink;
 
 impl Sink for NullSink {

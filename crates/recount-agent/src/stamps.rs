@@ -1,11 +1,11 @@
-//! Ids and times that several replies of an agent share.
+//! Ids and timestamps for all replies of an agent.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use recount_message::jiff::Timestamp;
 use recount_message::{Clock, IdSource, Stamps, format_time};
 
-/// Stamps with more than one user: each reply takes them in turn, and they go on where the last one stopped.
+/// A source of ids and timestamps that several replies share.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedStamps(Arc<Mutex<Stamps>>);
 
@@ -14,7 +14,7 @@ impl SharedStamps {
         Self(Arc::new(Mutex::new(stamps)))
     }
 
-    /// Stamps for one reply.
+    /// Returns a source for one reply.
     pub(crate) fn stamps(&self) -> Stamps {
         Stamps::new(self.clone(), self.clone())
     }

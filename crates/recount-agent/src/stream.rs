@@ -1,4 +1,4 @@
-//! A reply as it comes.
+//! A reply as a stream.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use crate::BoxFuture;
 use crate::agent::Shared;
 use crate::error::Error;
 
-/// A reply as it comes, event by event. It goes on as long as it is read.
+/// A reply as a stream of events. The reply only progresses while the stream is read.
 ///
-/// When it is dropped before its end, the reply ends as interrupted, with every block closed and every call answered.
-#[must_use = "a reply goes on only as long as it is read"]
+/// Dropping the stream before its end interrupts the reply: all blocks are ended, and all calls get results.
+#[must_use = "a reply only progresses while it is read"]
 pub struct ReplyStream {
     shared: Arc<Shared>,
     reply_id: String,
-    /// The reply that is worked on, until it has come to its end.
+    /// The future that runs the reply. `None` after its end.
     work: Option<BoxFuture<'static, Result<Msg, Error>>>,
     outcome: Option<Result<Msg, Error>>,
-    /// The reply as it stood when it was taken up again.
-    taken_up: Option<ReplyFold>,
+    /// The resumed reply, as it was before.
+    resumed_from: Option<ReplyFold>,
 }
 
 impl ReplyStream {
@@ -30,18 +30,19 @@ impl ReplyStream {
         shared: Arc<Shared>,
         reply_id: String,
         work: BoxFuture<'static, Result<Msg, Error>>,
-        taken_up: Option<ReplyFold>,
+        resumed_from: Option<ReplyFold>,
     ) -> Self {
-        Self { shared, reply_id, work: Some(work), outcome: None, taken_up }
+        Self { shared, reply_id, work: Some(work), outcome: None, resumed_from }
     }
 
-    /// The id of the reply. Events of other replies are of [agents](crate::multi_agent::SubAgent) that work on it.
+    /// Returns the id of the reply. The stream also contains the replies of [sub-agents](crate::multi_agent::SubAgent),
+    /// which have other ids.
     #[must_use]
     pub fn reply_id(&self) -> &str {
         &self.reply_id
     }
 
-    /// The next event; nothing when the reply has ended or waits.
+    /// Returns the next event. `None` if the reply has ended or waits for an answer.
     pub async fn next(&mut self) -> Option<AgentEvent> {
         std::future::poll_fn(|context| self.poll_event(context)).await
     }
@@ -66,41 +67,42 @@ impl ReplyStream {
         }
     }
 
-    /// Reads the rest and gives the message. It is not finished when the reply waits for somebody.
+    /// Runs the reply until it ends or waits for an answer, and returns its message. A waiting reply is not finished.
     ///
     /// # Errors
     ///
-    /// When the reply failed, or was interrupted and the agent is set to say so.
+    /// Fails if the reply has failed, or if it was interrupted and
+    /// [`raise_on_interrupt`](crate::AgentBuilder::raise_on_interrupt) is set.
     pub async fn into_msg(mut self) -> Result<Msg, Error> {
-        self.shared.lock().set_reader(false);
+        self.shared.lock().set_has_reader(false);
         if let Some(work) = self.work.as_mut() {
             self.outcome = Some(work.await);
             self.work = None;
         }
         match self.outcome.take() {
             Some(outcome) => outcome,
-            // The work is taken only to be replaced by its outcome.
+            // Unreachable: the outcome is set when the future completes.
             None => Err(Error::Rejected(crate::InputRejection::NothingWaiting)),
         }
     }
 
-    /// The text of the answer, as it comes.
+    /// Converts the stream to a stream of text deltas.
     pub fn text(self) -> TextStream {
         TextStream { stream: self }
     }
 
-    /// The message after each event.
+    /// Converts the stream to a stream of messages, one after each event.
     pub fn messages(mut self) -> MessageStream {
-        let fold = self.taken_up.take();
+        let fold = self.resumed_from.take();
         MessageStream { stream: self, fold }
     }
 }
 
-/// What a reply says when it ends with its stream is for its log, and not for whoever reads the next one.
+// Events that are written while the reply is closed must not reach the next stream.
 impl Drop for ReplyStream {
     fn drop(&mut self) {
         if self.work.is_some() {
-            self.shared.lock().set_reader(false);
+            self.shared.lock().set_has_reader(false);
             self.work = None;
         }
     }
@@ -120,15 +122,15 @@ impl std::fmt::Debug for ReplyStream {
     }
 }
 
-/// The text of a reply, as it comes: see [`ReplyStream::text`].
+/// The text deltas of a reply: see [`ReplyStream::text`].
 #[derive(Debug)]
-#[must_use = "a reply goes on only as long as it is read"]
+#[must_use = "a reply only progresses while it is read"]
 pub struct TextStream {
     stream: ReplyStream,
 }
 
 impl TextStream {
-    /// The next piece of text.
+    /// Returns the next text delta. `None` if the reply has ended or waits for an answer.
     pub async fn next(&mut self) -> Option<String> {
         std::future::poll_fn(|context| self.poll_text(context)).await
     }
@@ -149,11 +151,11 @@ impl TextStream {
         }
     }
 
-    /// Reads the rest and gives the message, as [`ReplyStream::into_msg`].
+    /// Runs the reply until it ends or waits for an answer, and returns its message. See [`ReplyStream::into_msg`].
     ///
     /// # Errors
     ///
-    /// When the reply failed.
+    /// Same as [`ReplyStream::into_msg`].
     pub async fn into_msg(self) -> Result<Msg, Error> {
         self.stream.into_msg().await
     }
@@ -169,14 +171,14 @@ impl Stream for TextStream {
 
 /// The message of a reply after each event: see [`ReplyStream::messages`].
 #[derive(Debug)]
-#[must_use = "a reply goes on only as long as it is read"]
+#[must_use = "a reply only progresses while it is read"]
 pub struct MessageStream {
     stream: ReplyStream,
     fold: Option<ReplyFold>,
 }
 
 impl MessageStream {
-    /// The message after the next event.
+    /// Returns the message after the next event. `None` if the reply has ended or waits for an answer.
     pub async fn next(&mut self) -> Option<Msg> {
         std::future::poll_fn(|context| self.poll_message(context)).await
     }
@@ -203,11 +205,11 @@ impl MessageStream {
         }
     }
 
-    /// Reads the rest and gives the message, as [`ReplyStream::into_msg`].
+    /// Runs the reply until it ends or waits for an answer, and returns its message. See [`ReplyStream::into_msg`].
     ///
     /// # Errors
     ///
-    /// When the reply failed.
+    /// Same as [`ReplyStream::into_msg`].
     pub async fn into_msg(self) -> Result<Msg, Error> {
         self.stream.into_msg().await
     }

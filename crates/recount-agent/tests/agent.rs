@@ -1,4 +1,4 @@
-//! The agent as its users see it.
+//! Tests of the agent through its public API.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 #[path = "shared/looker.rs"]

@@ -1,4 +1,4 @@
-//! The agent over real HTTP, against a server on this machine that plays the providers with responses that were recorded.
+//! The agent over HTTP, against a local server that plays recorded responses of the providers.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -1,4 +1,5 @@
-//! Conversations of any shape, too long for their model: nothing is rewritten, nothing is lost, nothing is torn apart.
+//! Property tests for conversations that exceed the context window: messages are unchanged, nothing is lost, and calls
+//! keep their results.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -23,7 +24,7 @@ use recount_message::{
 };
 use recount_model::estimate_tokens;
 
-/// What happens in one turn: what is asked, and the rounds that it takes. Numbers are lengths in tokens.
+/// One turn: the input, and the rounds of the reply. Numbers are lengths in tokens.
 #[derive(Debug, Clone)]
 struct Turn {
     question: usize,
@@ -52,7 +53,7 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     vec(turn, 1..6)
 }
 
-/// A text that can be found again, of about so many tokens.
+/// A text with a unique marker, of about this many tokens.
 fn marked(marks: &mut Vec<String>, tokens: usize) -> String {
     let mark = format!("<{}>", marks.len());
     let text = format!("{mark}{}", "abcd".repeat(tokens));
@@ -60,7 +61,7 @@ fn marked(marks: &mut Vec<String>, tokens: usize) -> String {
     text
 }
 
-/// A conversation, and the marks of all that was said in it.
+/// A conversation, and the markers of all of its texts.
 fn conversation(turns: &[Turn]) -> (Vec<Msg>, Vec<String>) {
     let (mut messages, mut marks, mut calls) = (Vec::new(), Vec::new(), 0);
     for (index, turn) in turns.iter().enumerate() {
@@ -142,16 +143,16 @@ fn run<T>(future: impl Future<Output = T>) -> T {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Laws 2 and 8, and what a summary promises.
+    /// Laws 2 and 8, and the guarantees of a summary.
     #[test]
-    fn nothing_is_rewritten_lost_or_torn_apart(turns in turns(), window in 60..600_u64) {
+    fn compression_keeps_messages_unchanged_and_complete(turns in turns(), window in 60..600_u64) {
         run(async {
             let (messages, marks) = conversation(&turns);
             let (model, by, log) = (model(), summariser(), Kept::default());
             let agent = builder(&model, &by, window).conversation(messages.clone()).sink(log.clone()).build().unwrap();
             let reply = agent.reply("Go on.").await.unwrap();
 
-            // The conversation is as it was, and the reply is the fold of its events.
+            // The conversation is unchanged, and the reply is the fold of its events.
             assert_eq!(agent.messages()[..messages.len()], messages[..]);
             let mut fold = Fold::new();
             let events: Vec<AgentEvent> = log.0.lock().unwrap().iter().map(|(event, _)| event.clone()).collect();
@@ -160,17 +161,17 @@ proptest! {
             assert!(reply.tool_pairs().all(|(_, result)| result.is_some()));
 
             for asked in model.requests() {
-                // Each provider takes it, without the formatter's help.
+                // Every provider accepts the request without changes by the formatter.
                 presentable(&asked.messages);
-                // What is in no request was summarised, and what was summarised is in no later request.
-                let (shown, told) = (all_text(&asked.messages), all_text(&by.requests().iter().flat_map(|asked| asked.messages.clone()).collect::<Vec<_>>()));
+                // Texts that no request contains were summarised, and no later request contains summarised texts.
+                let (shown, summarised) = (all_text(&asked.messages), all_text(&by.requests().iter().flat_map(|asked| asked.messages.clone()).collect::<Vec<_>>()));
                 for mark in &marks {
-                    assert!(shown.contains(mark) || told.contains(mark), "{mark} is lost");
+                    assert!(shown.contains(mark) || summarised.contains(mark), "{mark} is lost");
                 }
                 let seen: Vec<bool> = marks.iter().map(|mark| shown.contains(mark)).collect();
-                assert!(seen.is_sorted(), "what is shown is the newest part, without a gap: {seen:?}");
+                assert!(seen.is_sorted(), "the request contains the newest messages without a gap: {seen:?}");
             }
-            // What was summarised left room: it takes less than what triggered it, unless nothing more can be left out.
+            // The request is smaller than the trigger, unless nothing more can be left out.
             let last = model.requests().pop().unwrap();
             let is_small = estimate_tokens(&last.messages, &[]) <= window * 8 / 10;
             let is_bare = last.messages.iter().filter(|message| message.id() != reply.id()).count() <= 2;
@@ -183,9 +184,9 @@ proptest! {
     // Each case is resumed after each of its events.
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
-    /// Law 3: whoever goes on from the log, wherever it was cut, shows the model the same.
+    /// Law 3: an agent that is resumed from any point of the log sends the same requests.
     #[test]
-    fn it_goes_on_from_anywhere(turns in turns(), window in 60..400_u64) {
+    fn reply_resumes_after_any_event(turns in turns(), window in 60..400_u64) {
         run(async {
             let (messages, _) = conversation(&turns);
             let (directory, log) = (tempfile::tempdir().unwrap(), Kept::default());
@@ -210,7 +211,7 @@ proptest! {
                 let saved = SavedAgent::from_json(&SavedAgent::new(state, fold.checkpoint()).to_json()).unwrap();
                 let is_answered = saved.messages().any(|message| message.id() == whole.id() && message.has::<ToolResultBlock>());
                 let is_silent = saved.messages().any(|message| message.id() == whole.id() && message.content().is_empty());
-                // What is left to say depends on how far it came.
+                // The remaining answers depend on the point of the crash.
                 let second = if is_answered { ScriptedModel::new().says("Done.").then().says("Done.") } else { model() };
                 let other = start(&second, &summariser()).stamps(Stamps::default()).resume(saved).build().unwrap();
                 if other.open_reply().is_none() {
@@ -223,7 +224,7 @@ proptest! {
                 for request in second.requests() {
                     presentable(&request.messages);
                 }
-                // Where nothing was said yet, the model is shown what the first process showed, whatever was summarised.
+                // If the reply was empty, the request is the same as in the first process, including the summary.
                 if is_silent {
                     assert_eq!(bare(&second.requests()[0].messages), bare(&asked[0].messages));
                 }
@@ -232,7 +233,7 @@ proptest! {
     }
 }
 
-/// What messages say and hold, without the ids and times of those that a request makes up.
+/// The contents of messages, without the ids and times that are generated for a request.
 fn bare(messages: &[Msg]) -> Vec<(String, String, usize)> {
     let bare = |message: &Msg| (message.name().to_owned(), message.text_or_empty(), message.content().len());
     messages.iter().map(bare).collect()

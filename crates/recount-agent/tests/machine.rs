@@ -1,5 +1,5 @@
-//! The machine without a driver: whatever models, people and tools do, a reply comes to its end, does nothing twice, and can
-//! be written down and read back after every step.
+//! The state machine without a driver: for any behaviour of models, users and tools, a reply ends, does nothing twice,
+//! and can be persisted and restored after every step.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use recount_message::{
 
 type Sink = Box<dyn FnMut(AgentEvent)>;
 
-/// What happens next, drawn from a list.
+/// A source of decisions, drawn from a list.
 struct Fate(std::vec::IntoIter<u8>);
 
 impl Fate {
@@ -23,7 +23,7 @@ impl Fate {
     }
 }
 
-/// A reply that is gone on with by fate alone.
+/// A reply that is driven by a list of decisions.
 struct Course {
     reply: ReplyWriter<Sink>,
     state: AgentState,
@@ -55,7 +55,7 @@ impl Course {
         next_step(self.state.reply.as_ref().unwrap(), self.reply.message(), self.reply.call_floor(), &self.limits)
     }
 
-    /// The same reply after it was written down and read back.
+    /// Persists and restores the reply.
     fn reloaded(&mut self) {
         self.state = AgentState::from_json(&self.state.to_json()).unwrap();
         let call_floor = Some(self.reply.call_floor());
@@ -104,7 +104,7 @@ impl Course {
                 let result = self.reply.tool_result(call);
                 self.reply.end_result(result, ToolResultState::Denied);
             }
-            // Somebody who answered first may decide about it.
+            // An earlier answer may decide about this call.
             3 if !is_allowed && OpenCalls::of(self.reply.message()).is_waiting() => {}
             _ => {
                 *self.runs.entry(id.to_owned()).or_default() += 1;
@@ -141,7 +141,7 @@ impl Course {
         }
     }
 
-    /// Goes on to the end, and gives the message and how it ended.
+    /// Runs the reply to its end. Returns the message and the reason for the end.
     fn finish(mut self) -> (Msg, EndReason, Self) {
         loop {
             let step = self.step();
@@ -171,7 +171,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_reply_comes_to_its_end(
+    fn reply_ends_for_any_sequence_of_events(
         fate in prop::collection::vec(any::<u8>(), 0..200),
         max_iterations in 0_u32..4,
         grace_iterations in 0_u32..3,
@@ -180,7 +180,7 @@ proptest! {
     ) {
         let limits = Limits { max_iterations, grace_iterations, stop_on_reject };
         let (message, end, course) = Course::new(fate, limits, has_schema).finish();
-        // Every round counts, whoever settles its calls.
+        // Every round counts, including those with external results.
         let most = if has_schema { max_iterations + grace_iterations } else { max_iterations + 1 };
         prop_assert!(course.model_calls <= most, "{} model calls", course.model_calls);
         prop_assert!(course.runs.values().all(|runs| *runs == 1), "{:?}", course.runs);

@@ -13,7 +13,7 @@ use recount_message::{AgentEvent, ConfirmResult, EventKind, Fold, Msg, UserConfi
 use recount_model::Provider;
 use recount_model::format::{Formatter, Media, MultiAgent};
 
-/// A log that several agents write to.
+/// A log that several agents share.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<AgentEvent>>>);
 
@@ -33,18 +33,18 @@ impl Log {
         self.0.lock().unwrap().clone()
     }
 
-    /// Who has joined (`+`) and left (`-`).
+    /// Returns the agents that have joined (`+`) and left (`-`).
     fn members(&self) -> Vec<String> {
-        let told = self.events().into_iter().filter_map(|event| match event.kind {
+        let reported = self.events().into_iter().filter_map(|event| match event.kind {
             EventKind::Custom(custom) if custom.name == "recount.agent" => Some(custom.value),
             _ => None,
         });
         let sign = |joined: bool| if joined { "+" } else { "-" };
-        let told = told.map(|value| {
+        let reported = reported.map(|value| {
             let joined = value.get("joined").unwrap().as_bool().unwrap();
             format!("{}{}", sign(joined), value.get("name").unwrap().as_str().unwrap())
         });
-        told.collect()
+        reported.collect()
     }
 }
 
@@ -57,7 +57,7 @@ fn said(messages: &[Msg]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_one_says_the_others_hear() {
+async fn hub_members_receive_each_others_messages() {
     let of_a = ScriptedModel::new().thinks("hm").says("View A").then().says("Then I agree.");
     let of_b = ScriptedModel::new().says("View B");
     let (log_a, log_b) = (Log::default(), Log::default());
@@ -77,7 +77,7 @@ async fn what_one_says_the_others_hear() {
     assert_eq!(said(&a.messages()), both);
     assert_eq!(said(&b.messages()), both);
 
-    // Each has the whole conversation in its own log, and what others thought stays with them.
+    // Every member has the whole conversation in its own log, without the thinking of the others.
     let fold: Fold = log_b.events().iter().collect();
     assert_eq!(said(&fold.messages().cloned().collect::<Vec<_>>()), both);
     assert!(!b.messages().iter().any(Msg::has::<recount_message::ThinkingBlock>));
@@ -92,7 +92,7 @@ async fn what_one_says_the_others_hear() {
 }
 
 #[tokio::test]
-async fn in_one_log_everything_stands_once() {
+async fn shared_log_records_each_message_once() {
     let log = Log::default();
     let of_a = ScriptedModel::new().says("View A");
     let of_b = ScriptedModel::new().says("View B");
@@ -118,7 +118,7 @@ async fn in_one_log_everything_stands_once() {
 }
 
 #[tokio::test]
-async fn a_member_that_waits_is_heard_once_it_is_done() {
+async fn waiting_member_is_broadcast_after_its_reply_ends() {
     let of_a = ScriptedModel::new().calls_as("c1", "launch", "{}").then().says("Launched.");
     let launch = FunctionTool::new("launch", "Launches.", |_: NoArguments| async { Ok("liftoff") });
     let a = member("AgentA", &of_a).tool(launch).build().unwrap();
@@ -134,7 +134,7 @@ async fn a_member_that_waits_is_heard_once_it_is_done() {
 }
 
 #[tokio::test]
-async fn every_provider_is_told_who_said_what() {
+async fn requests_of_all_providers_name_the_speakers() {
     let of_a = ScriptedModel::new().says("View A").then().says("Then I agree.");
     let of_b = ScriptedModel::new().says("View B");
     let a = member("AgentA", &of_a).system_prompt("You are AgentA.").build().unwrap();
@@ -150,7 +150,7 @@ async fn every_provider_is_told_who_said_what() {
     for provider in Provider::ALL {
         let formatter = Formatter::new(provider).multi_agent(MultiAgent::History);
         let request = formatter.format(&shown, &Media::new()).to_value();
-        // Each name stands before what was said under it, and they come in their order.
+        // Each name precedes the message of its speaker.
         let mut rest = request.as_raw();
         for word in ["Alice", "Well?", "AgentA", "View A", "AgentB", "View B"] {
             let Some((_, after)) = rest.split_once(word) else {
@@ -162,7 +162,7 @@ async fn every_provider_is_told_who_said_what() {
 }
 
 #[tokio::test]
-async fn one_passes_on_to_the_next() {
+async fn sequential_pipeline_passes_output_to_the_next_agent() {
     let of_writer = ScriptedModel::new().thinks("hm").says("Es regnet.");
     let of_translator = ScriptedModel::new().says("It rains.");
     let agents = [member("Writer", &of_writer).build().unwrap(), member("Translator", &of_translator).build().unwrap()];
@@ -176,9 +176,9 @@ async fn one_passes_on_to_the_next() {
 }
 
 #[tokio::test]
-async fn all_are_asked_at_once() {
+async fn fanout_pipeline_returns_results_in_agent_order() {
     let gate = recount_agent::scripted::Gate::new();
-    // The first one speaks after the second, and still comes first.
+    // The first agent finishes after the second one.
     let first = member("First", &ScriptedModel::new().waits(&gate).says("one")).build().unwrap();
     let second = member("Second", &ScriptedModel::new().says("two")).build().unwrap();
     let agents = [first, second.clone()];

@@ -1,4 +1,4 @@
-//! Our agent in the scenarios of `conformance/agent`, beside what the published Python package does in them.
+//! The scenarios of `conformance/agent`, compared with the recorded behaviour of the published Python package.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -29,11 +29,10 @@ use deviations::{Deviation, deviations};
 use essence::Essence;
 use script::{Scenario, recorded, scenarios};
 
-/// The file in which the deviations stand is written anew by
-/// `RECOUNT_DEVIATIONS=write cargo test -p recount-agent --test scenarios`, with the reasons that are in it; a new one has
-/// to be given its reason by hand.
+/// To update the file of deviations, run `RECOUNT_DEVIATIONS=write cargo test -p recount-agent --test scenarios`.
+/// Existing reasons are kept; the reason of a new deviation must be added by hand.
 #[tokio::test]
-async fn our_agent_does_as_the_package_does() {
+async fn scenarios_match_the_python_package() {
     let theirs = recorded();
     let known = deviations();
     let scenarios = scenarios();
@@ -51,8 +50,8 @@ async fn our_agent_does_as_the_package_does() {
 }
 
 async fn ours(scenario: &Scenario) -> Essence {
-    // What stands still for so long stands at a gate that nobody opens.
+    // A scenario that is idle for this long waits at a gate that is never opened.
     let limit = std::time::Duration::from_secs(20);
     let played = tokio::time::timeout(limit, play::play(scenario)).await;
-    played.unwrap_or_else(|_| panic!("{} does not come to an end", scenario.name))
+    played.unwrap_or_else(|_| panic!("{} does not end", scenario.name))
 }

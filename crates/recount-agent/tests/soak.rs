@@ -1,11 +1,11 @@
-//! Random lives of an agent: random answers of the model, tools that fail, panic, hang and ask, interrupts, streams that are
-//! dropped, and processes that die. Whatever happens, the laws hold.
+//! Randomised lifetimes of an agent: random output of the model, tools that fail, panic, hang and wait, interrupts,
+//! dropped streams and crashes. The laws must hold throughout.
 //!
-//! `RECOUNT_SOAK_LIVES` says how many lives, `RECOUNT_SOAK_SEED` repeats one:
-//! `RECOUNT_SOAK_SEED=17 cargo test -p recount-agent --test soak -- --nocapture`.
+//! `RECOUNT_SOAK_LIVES` sets the number of lifetimes, `RECOUNT_SOAK_SEED` repeats one: `RECOUNT_SOAK_SEED=17 cargo test
+//! -p recount-agent --test soak -- --nocapture`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
-#![allow(clippy::print_stdout, reason = "whoever runs it wants to know the seed and what happened")]
+#![allow(clippy::print_stdout, reason = "the seed and the statistics are printed")]
 
 #[path = "soak/laws.rs"]
 mod laws;
@@ -28,11 +28,11 @@ mod tools;
 
 use std::panic::AssertUnwindSafe;
 
-/// What tools say when they panic, so that it is not printed.
+/// The message of intended panics, which are not printed.
 const ON_PURPOSE: &str = "a tool panics on purpose";
 
 #[test]
-fn the_laws_hold_whatever_happens() {
+fn laws_hold_for_random_lifetimes() {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
     let seeds = match number("RECOUNT_SOAK_SEED") {
         Some(seed) => seed..seed + 1,
@@ -58,7 +58,7 @@ fn the_laws_hold_whatever_happens() {
     println!("{total:?}");
 }
 
-/// One life, on a clock that only moves when nothing else can.
+/// Runs one lifetime, on a clock that only advances when all tasks are idle.
 fn live(seed: u64) -> life::Tally {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     runtime.block_on(life::live(seed))

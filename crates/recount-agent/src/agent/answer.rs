@@ -1,24 +1,24 @@
-//! Answers to an agent: to the reply that is under way, and until when one that waits can be answered.
+//! Answers to a reply in progress, and the time until which a waiting reply can be answered.
 
 use recount_message::jiff::Timestamp;
 use recount_message::{AgentEvent, EventKind};
 use tokio::sync::oneshot;
 
-use super::{Agent, Delivery};
-use crate::input::{Input, InputRejection, Said};
+use super::{Agent, QueuedAnswer};
+use crate::input::{Input, InputKind, InputRejection};
 
 impl Agent {
-    /// Gives an answer to the reply that is under way, such as a confirmation while other tools still run.
+    /// Sends an answer to the reply in progress, for example a confirmation while other tools still run.
     ///
     /// # Errors
     ///
-    /// When no reply is under way, or it does not take the answer.
+    /// Fails if no reply is in progress, or if the reply rejects the answer.
     pub async fn answer(&self, input: impl Into<Input>) -> Result<(), InputRejection> {
         let (event, is_recorded) = input.into().into_event()?;
         if let Some(sub_agent) = self.running_sub_agent(&event) {
             let mut input = Input::from(event.clone());
             input.is_recorded = is_recorded;
-            // A helper that has just come to wait is answered like any other.
+            // A sub-agent that stops running meanwhile is answered through this agent, as any waiting reply is.
             match Box::pin(sub_agent.answer(input)).await {
                 Err(InputRejection::NothingWaiting | InputRejection::ReplyEnded { .. }) => {}
                 answered => {
@@ -37,18 +37,18 @@ impl Agent {
             let is_interrupt =
                 matches!(&event.kind, EventKind::UserInterrupt(kind) if kind.reply_id == running.reply_id);
             reply_id.clone_from(&running.reply_id);
-            let delivery = Delivery { event, is_recorded, answer };
+            let delivery = QueuedAnswer { event, is_recorded, answer };
             running.inbox.send(delivery).map_err(|_| InputRejection::NothingWaiting)?;
-            // Nobody looks at answers while a model is asked, and an interrupt cannot wait for that.
+            // The queue is not read during a model call, so an interrupt also cancels the call.
             if is_interrupt {
                 running.cancel.cancel();
             }
         }
-        // A reply that ends first does not take it.
+        // The response channel closes without a response if the reply ends first.
         taken.await.unwrap_or(Err(InputRejection::ReplyEnded { reply_id }))
     }
 
-    /// The agent that works for this one and that an event is for, if it runs.
+    /// Returns the running sub-agent that an event is for. `None` if it is not running.
     fn running_sub_agent(&self, event: &AgentEvent) -> Option<Self> {
         let inner = self.shared.lock();
         let call_id = inner.sub_agent_call(event.reply_id()?)?;
@@ -56,8 +56,10 @@ impl Agent {
         Some(Self { shared })
     }
 
-    /// Until when the reply that waits can be [confirmed](crate::AgentBuilder::confirm_within), here or with an agent that works for
-    /// this one. After that, an input of nothing goes on with it: what nobody has confirmed in time counts as refused.
+    /// Returns the time until which the calls of the waiting reply can be
+    /// [confirmed](crate::AgentBuilder::confirm_within), including the calls of sub-agents. `None` if no reply waits or
+    /// there is no limit. An empty input after this time resumes the reply and denies the calls that were not
+    /// confirmed.
     ///
     /// ```
     /// use std::time::Duration;
@@ -70,8 +72,8 @@ impl Agent {
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
     /// let deploy = FunctionTool::new("deploy", "Deploys.", |_: NoArguments| async { Ok("deployed") });
-    /// let model = ScriptedModel::new().calls("deploy", "{}").then().says("Nobody was there.");
-    /// // A clock on which an hour passes each time somebody looks at it.
+    /// let model = ScriptedModel::new().calls("deploy", "{}").then().says("No confirmation arrived.");
+    /// // A clock that advances by one hour with every reading.
     /// let clock = SteppingClock::new(Timestamp::UNIX_EPOCH, SignedDuration::from_hours(1));
     /// let agent = Agent::builder("Friday")
     ///     .model(model)
@@ -83,7 +85,7 @@ impl Agent {
     /// agent.reply("Deploy it.").await?;
     /// assert!(agent.expires_at().is_some());
     /// let message = agent.reply(()).await?;
-    /// assert_eq!(message.text().as_deref(), Some("Nobody was there."));
+    /// assert_eq!(message.text().as_deref(), Some("No confirmation arrived."));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -97,11 +99,11 @@ impl Agent {
 }
 
 impl Input {
-    /// The event in it, for a reply that is under way.
+    /// Returns the event of this input, and whether it is already recorded. Fails for other kinds of input.
     fn into_event(self) -> Result<(AgentEvent, bool), InputRejection> {
-        match self.said {
-            Said::Event(event) => Ok((*event, self.is_recorded)),
-            Said::Messages(_) | Said::Interrupt => {
+        match self.kind {
+            InputKind::Event(event) => Ok((*event, self.is_recorded)),
+            InputKind::Messages(_) | InputKind::Interrupt => {
                 Err(InputRejection::UnsupportedEvent { type_name: "message".to_owned() })
             }
         }

@@ -1,4 +1,4 @@
-//! Putting an agent together.
+//! Building an agent.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use recount_message::{Msg, Stamps};
 
 use super::Agent;
 use super::config::{Config, OnRestart};
-use super::saved::{Parts, SavedAgent};
+use super::saved::{ResumedParts, SavedAgent};
 use super::shared::Shared;
 use crate::compress::Compression;
 use crate::machine::Limits;
@@ -23,7 +23,7 @@ use crate::state::{AgentState, BackgroundCall, SubAgentMemory};
 use crate::tool::{Tool, Toolkit, ToolkitError};
 use crate::view::ResultLimit;
 
-/// Puts an agent together: see [`Agent::builder`].
+/// Builds an [`Agent`]: see [`Agent::builder`].
 #[must_use]
 pub struct AgentBuilder {
     name: String,
@@ -51,23 +51,23 @@ pub struct AgentBuilder {
     memories: BTreeMap<String, SubAgentMemory>,
 }
 
-/// Why an agent cannot be put together.
+/// The error type of [`AgentBuilder::build`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// It has nothing to think with.
+    /// No model was set.
     #[error("the agent {name:?} has no model")]
     NoModel {
         /// The agent's name.
         name: String,
     },
-    /// It cannot know when to summarise.
-    #[error("the compression: {problem}")]
+    /// The options of the compression contradict each other.
+    #[error("invalid compression options: {problem}")]
     Compression {
-        /// What is wrong with it.
+        /// The invalid option.
         problem: String,
     },
-    /// A tool cannot be one of its tools.
+    /// A tool is invalid, or its name is already in use.
     #[error(transparent)]
     Tool(#[from] ToolkitError),
 }
@@ -101,181 +101,186 @@ impl AgentBuilder {
         }
     }
 
-    /// The model that it thinks with.
+    /// Sets the primary model.
     pub fn model(self, model: impl ChatModel) -> Self {
         self.shared_model(Arc::new(model))
     }
 
-    /// The same, with a model that others use too.
+    /// Same as [`model`](Self::model), for a model that is shared with other agents.
     pub fn shared_model(mut self, model: Arc<dyn ChatModel>) -> Self {
         self.models.insert(0, model);
         self
     }
 
-    /// A model that is asked when those before it have failed.
+    /// Adds a model that is called if all models before it have failed. Fallbacks are used in the order in which they
+    /// were added.
     pub fn fallback(mut self, model: impl ChatModel) -> Self {
         self.models.push(Arc::new(model));
         self
     }
 
-    /// How often a model call that failed is made again. That is beside what the model itself does before anything was
-    /// shown: a stream that breaks in the middle is for the agent to mend.
+    /// Sets how often the agent retries a failed model call; 0 by default. The model's own retries, which only happen
+    /// before any output, come on top: the agent also retries after a stream has failed halfway.
     pub fn max_retries(mut self, times: u32) -> Self {
         self.max_retries = times;
         self
     }
 
-    /// What it is told before everything else.
+    /// Sets the system prompt. Empty by default, in which case none is sent.
     pub fn system_prompt(mut self, prompt: impl Into<String>) -> Self {
         self.system_prompt = prompt.into();
         self
     }
 
-    /// Something that it can do. Whether that is a tool that a model could call is looked at when the agent is built.
+    /// Adds a tool. An invalid tool is reported by [`build`](Self::build).
     pub fn tool(mut self, tool: impl Tool) -> Self {
         self.toolkit = self.toolkit.and_then(|toolkit| toolkit.with(tool));
         self
     }
 
-    /// All that it can do. What was said by [`tool`](Self::tool) before does not count.
+    /// Replaces all tools, including those that were added by [`tool`](Self::tool) before.
     pub fn toolkit(mut self, toolkit: Toolkit) -> Self {
         self.toolkit = Ok(toolkit);
         self
     }
 
-    /// What it may do. A state that is [resumed](Self::resume) has its own.
+    /// Sets the permissions. Ignored with [`resume`](Self::resume), because the saved state has its own.
     pub fn permissions(mut self, permissions: Permissions) -> Self {
         self.permissions = Some(permissions);
         self
     }
 
-    /// Something around its work. The first one is the outermost.
+    /// Adds a middleware. The first one is the outermost.
     pub fn middleware(mut self, middleware: impl Middleware) -> Self {
         self.middleware.push(Arc::new(middleware));
         self
     }
 
-    /// How often the model is asked in one reply; 50 by default.
+    /// Sets how many model calls a reply may make; 50 by default. Retries do not count.
     pub fn max_iterations(mut self, times: u32) -> Self {
         self.limits.max_iterations = times;
         self
     }
 
-    /// How often more it is asked where it owes a structured output; 5 by default.
+    /// Sets how many more model calls a reply may make if its structured output is still missing; 5 by default.
     pub fn structured_output_grace(mut self, times: u32) -> Self {
         self.limits.grace_iterations = times;
         self
     }
 
-    /// Ends the reply when the user refuses a call, and does not ask the model what it makes of it.
+    /// Ends the reply when the user denies a call, instead of passing the denial to the model. `false` by default.
     pub fn stop_on_reject(mut self, stop: bool) -> Self {
         self.limits.stop_on_reject = stop;
         self
     }
 
-    /// Makes [`reply`](Agent::reply) give an [error](crate::Error::Interrupted) when it was interrupted.
+    /// Makes [`reply`](Agent::reply) return [`Error::Interrupted`](crate::Error::Interrupted) for an interrupted reply,
+    /// instead of its message. `false` by default.
     pub fn raise_on_interrupt(mut self, raise: bool) -> Self {
         self.raise_on_interrupt = raise;
         self
     }
 
-    /// How many tokens of a tool's result the model is shown; 50,000 by default. The message keeps all of it.
+    /// Sets how many tokens of a tool result are sent to the model; 50,000 by default. The message keeps the full
+    /// result.
     pub fn tool_result_limit(mut self, tokens: usize) -> Self {
         self.result_limit = ResultLimit { tokens };
         self
     }
 
-    /// When and how a conversation is summarised that is too long for the model, or that it never is. Without this word it
-    /// is at four fifths of what the model can read.
+    /// Sets when and how a conversation that is too long for the model is summarised. `None` turns this off. By default
+    /// it happens at 80 % of the model's context window.
     pub fn compression(mut self, compression: impl Into<Option<Compression>>) -> Self {
         self.compression = compression.into();
         self
     }
 
-    /// Where results are kept that are too long for the model, images beyond those that it is sent, and messages that were
-    /// summarised. Without this word they are only left out of what it is sent.
+    /// Sets a directory for tool results that are too long for the model, images beyond
+    /// [`max_images`](Self::max_images), and summarised messages. By default they are only left out of requests.
     pub fn offload(mut self, offload: Offload) -> Self {
         self.offload = Some(offload);
         self
     }
 
-    /// How many images the model is sent at most, the newest; 20 by default. The messages keep them all.
+    /// Sets how many images a request may contain; 20 by default. The newest are sent, and the messages keep all of
+    /// them.
     pub fn max_images(mut self, images: usize) -> Self {
         self.max_images = images;
         self
     }
 
-    /// What the model is told of the time and of how things go, or nothing.
+    /// Sets how the model is informed about the current time and repeated tool failures. `None` turns this off.
     pub fn runtime_state(mut self, runtime_state: impl Into<Option<RuntimeState>>) -> Self {
         self.runtime_state = runtime_state.into();
         self
     }
 
-    /// What becomes of a reply whose process died, when the agent is [resumed](Self::resume).
+    /// Sets whether a reply whose process died is continued or closed when the agent is [resumed](Self::resume).
     pub fn on_restart(mut self, on_restart: OnRestart) -> Self {
         self.on_restart = on_restart;
         self
     }
 
-    /// How long the user has to answer for a call. After that it counts as refused: see
-    /// [`Agent::expires_at`]. By default there is no limit.
+    /// Sets how long the user has to confirm a call. A call that is not confirmed in time counts as denied: see
+    /// [`Agent::expires_at`]. Unlimited by default.
     pub fn confirm_within(mut self, time: Duration) -> Self {
         self.confirm_within = Some(time);
         self
     }
 
-    /// The session that its events name. A random one by default; a state that is [resumed](Self::resume) has its own.
+    /// Sets the session id of the agent's events. Random by default. Ignored with [`resume`](Self::resume), because the
+    /// saved state has its own.
     pub fn session_id(mut self, id: impl Into<String>) -> Self {
         self.session_id = Some(id.into());
         self
     }
 
-    /// Where ids and times come from, such as [`Stamps::repeatable`] for the same ones each time.
+    /// Sets the source of ids and times, for example [`Stamps::repeatable`] for reproducible tests.
     pub fn stamps(mut self, stamps: Stamps) -> Self {
         self.stamps = stamps;
         self
     }
 
-    /// Where its events are kept.
+    /// Sets where events and state are persisted. By default they are kept in memory only.
     pub fn sink(mut self, sink: impl Sink) -> Self {
         self.sink = Box::new(sink);
         self
     }
 
-    /// What was said before.
+    /// Sets the messages of an earlier conversation. Ignored with [`resume`](Self::resume).
     pub fn conversation(mut self, messages: impl IntoIterator<Item = Msg>) -> Self {
         self.conversation = messages.into_iter().collect();
         self
     }
 
-    /// Goes on from where an agent was [saved](Agent::save), here or elsewhere.
+    /// Resumes an agent that was [saved](Agent::save), in this process or another one.
     pub fn resume(mut self, saved: SavedAgent) -> Self {
         self.saved = Some(saved);
         self
     }
 
-    /// With what the user has said to it when it worked for another agent before.
-    pub(crate) fn remembering(mut self, memory: SubAgentMemory) -> Self {
+    /// Restores the permissions that the user granted to this sub-agent in an earlier call.
+    pub(crate) fn with_memory(mut self, memory: SubAgentMemory) -> Self {
         self.permissions = Some(memory.permissions);
         self.memories = memory.sub_agents;
         self
     }
 
-    /// Which tools in the background of the agent that is [resumed](Self::resume) still run, because the agent that started
-    /// them is still there. Whoever has that one tells this one the outcome, by [`Agent::hint`]. Of any other the model is told
-    /// that its outcome is not known.
+    /// Names the background calls of the [resumed](Self::resume) agent that are still running, because the agent that
+    /// started them still exists. The caller must pass their results to this agent with [`Agent::hint`]. For all other
+    /// background calls the model is informed that the result is unknown.
     pub fn still_running(mut self, calls: impl IntoIterator<Item = BackgroundCall>) -> Self {
         self.still_running = calls.into_iter().collect();
         self
     }
 
-    /// Its name.
+    /// Returns the agent's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it knows before it has said anything, in a session.
+    /// Returns the state of this agent before its first reply.
     #[must_use]
     pub fn initial_state(&self, session_id: impl Into<String>) -> AgentState {
         let mut state = AgentState::new(session_id);
@@ -286,25 +291,25 @@ impl AgentBuilder {
         state
     }
 
-    /// Puts it together.
+    /// Builds the agent.
     ///
     /// # Errors
     ///
-    /// When it has no model, a tool is none that a model could call, or options do not fit together.
+    /// Fails if no model is set, a tool is invalid, or the compression options contradict each other.
     pub fn build(mut self) -> Result<Agent, BuildError> {
         if self.models.is_empty() {
             return Err(BuildError::NoModel { name: self.name });
         }
-        if let Some(problem) = self.compression.as_ref().and_then(Compression::problem) {
+        if let Some(problem) = self.compression.as_ref().and_then(Compression::validation_error) {
             return Err(BuildError::Compression { problem });
         }
         let toolkit = self.toolkit?;
         let (state, conversation, open, sub_agents) = match self.saved {
             Some(saved) => {
-                let Parts { mut state, conversation, open, sub_agents } = saved.into_parts();
+                let ResumedParts { mut state, conversation, open, sub_agents } = saved.into_parts();
                 let open_reply = open.iter().map(|open| open.fold.message());
                 let messages: Vec<&Msg> = conversation.iter().chain(open_reply).collect();
-                state.lose_background(&messages, |call| self.still_running.contains(call));
+                state.fail_lost_background(&messages, |call| self.still_running.contains(call));
                 (state, conversation, open, sub_agents)
             }
             None => {

@@ -1,4 +1,4 @@
-//! The agent.
+//! The [`Agent`] handle.
 
 mod answer;
 mod builder;
@@ -10,7 +10,7 @@ mod sub_agent;
 pub use builder::{AgentBuilder, BuildError};
 pub use config::OnRestart;
 pub use saved::{SavedAgent, SavedAgentError};
-pub(crate) use shared::{Delivery, Inner, OpenReply, Running, Shared};
+pub(crate) use shared::{Inner, OpenReply, QueuedAnswer, RunningReply, Shared};
 pub(crate) use sub_agent::SubAgentContext;
 
 use std::sync::Arc;
@@ -25,11 +25,12 @@ use crate::input::{Input, check_messages};
 use crate::permission::Permissions;
 use crate::state::AgentState;
 use crate::stream::ReplyStream;
+use crate::tool::StructuredOutput;
 
-/// An agent: it is asked, thinks with a model, acts with tools, and its message is the fold of what it says on the way.
+/// An agent: a model and tools that together write replies, event by event.
 ///
-/// It is a handle. Clones are the same agent, so that one task can read its reply while another interrupts it. It gives one
-/// reply at a time; who asks meanwhile is told that it is [busy](Error::Busy).
+/// `Agent` is a handle. Clones refer to the same agent, so that one task can read a reply while another interrupts it.
+/// An agent writes one reply at a time: starting another one fails with [`Error::Busy`].
 ///
 /// ```
 /// use recount_agent::Agent;
@@ -38,13 +39,13 @@ use crate::stream::ReplyStream;
 /// use recount_message::Msg;
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// struct Place {
+/// struct ToolEnvironment {
 ///     city: String,
 /// }
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-/// let weather = FunctionTool::new("get_weather", "Says how the weather is.", |place: Place| async move {
-///     Ok(format!("Sunny in {}", place.city))
+/// let weather = FunctionTool::new("get_weather", "Says how the weather is.", |position: ToolEnvironment| async move {
+///     Ok(format!("Sunny in {}", position.city))
 /// });
 /// // In a program: `"anthropic/claude-opus-4-5".parse::<Model>()?`.
 /// let model = ScriptedModel::new().calls("get_weather", r#"{"city": "Beijing"}"#).then().says("It is sunny.");
@@ -63,7 +64,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Begins to put an agent together.
+    /// Creates a builder for an agent with this name.
     pub fn builder(name: impl Into<String>) -> AgentBuilder {
         AgentBuilder::new(name.into())
     }
@@ -72,14 +73,14 @@ impl Agent {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Its name.
+    /// Returns the agent's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.shared.config.name
     }
 
-    /// Asks, and gives the whole answer: the message as far as the reply has come. It is
-    /// [not finished](Msg::finished_at) when the reply waits for somebody; the answer to that goes here too.
+    /// Sends input and returns the reply's message once the reply has ended or waits for an answer. A waiting reply is
+    /// [not finished](Msg::finished_at); pass the answer to this function to continue it.
     ///
     /// ```
     /// use recount_agent::Agent;
@@ -106,13 +107,13 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// When the agent is busy, does not take the input, or the reply fails.
+    /// Fails if the agent is busy, rejects the input, or the reply fails.
     pub async fn reply(&self, input: impl Into<Input>) -> Result<Msg, Error> {
         self.reply_stream(input)?.into_msg().await
     }
 
-    /// Asks, and gives the answer as it comes. The reply goes on as long as the stream is read; if it is dropped, the reply
-    /// ends as interrupted.
+    /// Sends input and returns the reply as a stream of events. The reply only progresses while the stream is read.
+    /// Dropping the stream interrupts the reply.
     ///
     /// ```
     /// use recount_agent::Agent;
@@ -133,7 +134,7 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// When the agent is busy or does not take the input. Nothing has changed then.
+    /// Fails if the agent is busy or rejects the input. The agent is unchanged in this case.
     pub fn reply_stream(&self, input: impl Into<Input>) -> Result<ReplyStream, Error> {
         driver::begin(&self.shared, input.into(), None)
     }
@@ -165,8 +166,8 @@ impl Agent {
     /// # Errors
     ///
     /// Returns the errors of [`reply`](Self::reply), [`Error::Waiting`] if the reply waits for an answer, and
-    /// [`Error::StructuredOutput`] if it ends without a valid output. Pass the answer to a waiting reply to this function
-    /// again.
+    /// [`Error::StructuredOutput`] if it ends without a valid output. To continue a waiting reply, pass the answer to
+    /// this function.
     pub async fn reply_as<T>(&self, input: impl Into<Input>) -> Result<T, Error>
     where
         T: DeserializeOwned + JsonSchema + 'static,
@@ -203,7 +204,7 @@ impl Agent {
     where
         T: DeserializeOwned + JsonSchema + 'static,
     {
-        let stream = driver::begin(&self.shared, input.into(), Some(driver::Form::of::<T>()))?;
+        let stream = driver::begin(&self.shared, input.into(), Some(StructuredOutput::of::<T>()))?;
         let message = stream.into_msg().await?;
         let Some(output) = message.structured_output() else {
             let message = Box::new(message);
@@ -213,58 +214,60 @@ impl Agent {
             let error = StructuredError::Missing { id: message.id().to_owned() };
             return Err(Error::StructuredOutput { error, message });
         };
-        match driver::Form::decode(output) {
+        match StructuredOutput::decode(output) {
             Ok(output) => Ok((output, message)),
             Err(error) => Err(Error::StructuredOutput { error, message: Box::new(message) }),
         }
     }
 
-    /// Asks for an answer that has the form of a JSON Schema. The message has it as
-    /// [structured output](Msg::structured_output).
+    /// Same as [`reply_stream`](Self::reply_stream), but requires output that matches a JSON Schema. The message has it
+    /// as its [structured output](Msg::structured_output).
     ///
     /// # Errors
     ///
-    /// As [`reply_stream`](Self::reply_stream).
+    /// Same as [`reply_stream`](Self::reply_stream), and fails if the schema is invalid.
     pub fn reply_stream_with_schema(
         &self,
         input: impl Into<Input>,
         schema: impl Into<Json>,
     ) -> Result<ReplyStream, Error> {
-        driver::begin(&self.shared, input.into(), Some(driver::Form::from_schema(schema.into())))
+        driver::begin(&self.shared, input.into(), Some(StructuredOutput::from_schema(schema.into())))
     }
 
-    /// Tells the agent what somebody said, without asking it anything. It may be told at any time, while it waits too.
+    /// Adds messages to the conversation without starting a reply. Allowed at any time, also while a reply is in
+    /// progress or waits.
     ///
     /// # Errors
     ///
-    /// When one of the messages cannot be said to an agent. None is taken then.
+    /// Fails if a message is invalid as input. No message is added in this case.
     pub fn observe(&self, messages: impl IntoIterator<Item = Msg>) -> Result<(), Error> {
         let messages: Vec<Msg> = messages.into_iter().collect();
         check_messages(&messages)?;
-        driver::take_messages(&self.shared, messages, false);
+        driver::add_messages(&self.shared, messages, false);
         Ok(())
     }
 
-    /// Tells the agent what somebody said where it stands in the agent's log already: it is taken note of and not written
+    /// Same as [`observe`](Self::observe), for messages that the agent's log already contains. They are not written
     /// again.
     ///
     /// # Errors
     ///
-    /// As [`observe`](Self::observe).
+    /// Same as [`observe`](Self::observe).
     pub fn observe_recorded(&self, messages: impl IntoIterator<Item = Msg>) -> Result<(), Error> {
         let messages: Vec<Msg> = messages.into_iter().collect();
         check_messages(&messages)?;
-        driver::take_messages(&self.shared, messages, true);
+        driver::add_messages(&self.shared, messages, true);
         Ok(())
     }
 
-    /// Says something to the model from outside: before it is asked the next time, in this reply or in the next one.
+    /// Queues a hint for the model. It is written before the next model call, in this reply or the next one.
     pub fn hint(&self, hint: HintBlock) {
-        self.shared.change(|state| state.take_hint(hint));
+        self.shared.change(|state| state.queue_hint(hint));
     }
 
-    /// Has the conversation summarised before the model is asked the next time, in this reply or in the next one, however much
-    /// room there is. `recount.compressed` tells of it. Where there is too little to summarise, nothing happens.
+    /// Requests a summary of the conversation, however short it is. It is made before the next model call, in this
+    /// reply or the next one, and reported by the signal `recount.compressed`. Does nothing if there is too little to
+    /// summarise.
     ///
     /// ```
     /// use recount_agent::Agent;
@@ -281,7 +284,7 @@ impl Agent {
     /// agent.reply("How is the weather where you are, and how was it yesterday?").await?;
     /// agent.compress();
     /// agent.reply("And now?").await?;
-    /// // The model was asked for a summary first, and then shown it.
+    /// // The first request is for the summary, the next one contains it.
     /// let asked = model.requests();
     /// assert!(asked[2].messages[0].text_or_empty().contains("They spoke of rain."));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -292,10 +295,11 @@ impl Agent {
         self.shared.change(|state| state.compress = true);
     }
 
-    /// Takes what shall be said to the model and was not said yet, waiting for tools that run in the background. Nothing when
-    /// none does any more.
+    /// Removes and returns the next queued hint. If none is queued, waits for the results of background tools. Returns
+    /// `None` if none is queued and no background tool is running.
     ///
-    /// A reply that is under way says it by itself. This is for a host whose agent has come to the end of its reply.
+    /// A reply in progress writes its hints on its own. This function is for a host whose agent has no reply in
+    /// progress.
     ///
     /// ```
     /// use recount_agent::Agent;
@@ -318,62 +322,62 @@ impl Agent {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub async fn next_hint(&self) -> Option<HintBlock> {
-        let mut untold = self.shared.untold.subscribe();
+        let mut pending_background = self.shared.pending_background.subscribe();
         loop {
-            // In this order: an outcome is among the hints before it counts as told.
-            let is_last = *untold.borrow_and_update() == 0;
+            // In this order, because a result is queued as a hint before it is subtracted from the count.
+            let is_last = *pending_background.borrow_and_update() == 0;
             let hint = self.shared.change(|state| (!state.hints.is_empty()).then(|| state.hints.remove(0)));
             if hint.is_some() || is_last {
                 return hint;
             }
-            // The sender lives as long as the agent does.
-            let _ = untold.changed().await;
+            // `changed` cannot fail: the agent owns the sender.
+            let _ = pending_background.changed().await;
         }
     }
 
-    /// Writes a signal for the session among the events.
+    /// Writes a signal of the session to the event stream.
     pub fn signal(&self, name: impl Into<String>, value: impl Into<Object>) {
         self.shared.signal(name, value);
     }
 
-    /// Changes what the agent may do, from the next call on. Who reads the session is told.
+    /// Replaces the agent's permissions, starting with the next call. Reported by the signal `recount.permissions`.
     pub fn set_permissions(&self, permissions: Permissions) {
         let mode = permissions.mode;
         self.shared.change(|state| state.permissions = permissions);
         self.shared.signal(CustomName::Permissions.as_str(), [("mode", mode.name())]);
     }
 
-    /// Interrupts the reply that is under way. Says whether there was one; a reply that waits is ended by
+    /// Interrupts the reply in progress. Returns `false` if there is none. To end a waiting reply, use
     /// [`Input::interrupt`].
     pub fn interrupt(&self) -> bool {
         let inner = self.shared.lock();
         inner.running.as_ref().map(|running| running.cancel.cancel()).is_some()
     }
 
-    /// The conversation: all messages that are complete, and the reply that waits in its place.
+    /// Returns the conversation: all complete messages, and a waiting or incomplete reply at its position.
     #[must_use]
     pub fn messages(&self) -> Vec<Msg> {
         let inner = self.shared.lock();
         let mut messages = inner.conversation.clone();
         if let Some(open) = &inner.open {
-            messages.insert(open.place.min(messages.len()), open.fold.message().clone());
+            messages.insert(open.position.min(messages.len()), open.fold.message().clone());
         }
         messages
     }
 
-    /// What the agent knows beside the conversation.
+    /// Returns the state that the agent keeps beside the conversation.
     #[must_use]
     pub fn state(&self) -> AgentState {
         self.shared.lock().state.clone()
     }
 
-    /// The reply that waits or broke off, as it stands.
+    /// Returns the message of the reply that waits or was cut off by a crash. `None` if there is none.
     #[must_use]
     pub fn open_reply(&self) -> Option<Msg> {
         self.shared.lock().open.as_ref().map(|open| open.fold.message().clone())
     }
 
-    /// Writes the agent down, so that [another one](AgentBuilder::resume) can go on from here.
+    /// Saves the agent, so that [another one](AgentBuilder::resume) can continue from here.
     ///
     /// ```
     /// use recount_agent::scripted::ScriptedModel;
@@ -395,13 +399,14 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// When a reply is under way: its message is being written. A [sink](crate::Sink) is for that.
+    /// Returns [`Error::Busy`] if a reply is in progress, because its message is incomplete. Use a [sink](crate::Sink)
+    /// to persist a reply while it is written.
     pub fn save(&self) -> Result<SavedAgent, Error> {
         let inner = self.shared.lock();
         if let Some(running) = &inner.running {
             return Err(Error::Busy { reply_id: running.reply_id.clone() });
         }
-        Ok(SavedAgent::of(inner.state.clone(), inner.conversation.clone(), inner.open.clone(), &inner.sub_agents))
+        Ok(SavedAgent::capture(inner.state.clone(), inner.conversation.clone(), inner.open.clone(), &inner.sub_agents))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the handles of an agent and its reply share.
+//! The data that the handles of an agent and its reply in progress share.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -15,61 +15,61 @@ use crate::stamps::SharedStamps;
 use crate::state::{AgentState, Phase};
 use crate::tool::{BackgroundEvent, BackgroundTools};
 
-/// What never changes, and what does.
+/// The configuration of an agent, and its mutable state behind a lock.
 pub(crate) struct Shared {
     pub(crate) config: Config,
     pub(crate) stamps: SharedStamps,
-    /// The tools that run in the background. They are stopped when the agent is gone.
+    /// The background tools. Dropping the agent stops them.
     pub(crate) background: BackgroundTools,
     reports: Mutex<Option<mpsc::UnboundedReceiver<BackgroundEvent>>>,
-    /// How many tools run in the background whose outcome nobody was told yet.
-    pub(crate) untold: watch::Sender<usize>,
+    /// The number of background tools whose result is not yet queued as a hint.
+    pub(crate) pending_background: watch::Sender<usize>,
     inner: Mutex<Inner>,
 }
 
 pub(crate) struct Inner {
-    /// The messages that are complete, in the order in which they began.
+    /// The complete messages, ordered by their start.
     pub(crate) conversation: Vec<Msg>,
     pub(crate) state: AgentState,
-    /// The reply that waits, or that broke off.
+    /// The reply that waits or was cut off by a crash.
     pub(crate) open: Option<OpenReply>,
-    /// The reply that is under way.
-    pub(crate) running: Option<Running>,
-    /// The replies of agents that work for this one and have not ended, by their ids.
+    /// The reply in progress.
+    pub(crate) running: Option<RunningReply>,
+    /// The unfinished replies of sub-agents, by reply id.
     pub(crate) sub_agents: BTreeMap<String, ReplyFold>,
-    /// Those agents as far as they run, by the calls that they work on.
+    /// The running sub-agents, by the id of the call that started them.
     pub(crate) running_sub_agents: BTreeMap<String, Weak<Shared>>,
-    /// Answers that they have been waiting for.
+    /// Answers to waiting sub-agents, by call id.
     pub(crate) sub_agent_answers: BTreeMap<String, Input>,
-    /// The reply is being closed: nobody adds to it any more.
+    /// The reply is being closed: sub-agents must not write any more.
     pub(crate) is_closing: bool,
     sink: Box<dyn Sink>,
-    /// The state has changed since it was last kept.
-    is_changed: bool,
-    failure: Option<SinkError>,
-    /// What the stream has not taken yet.
+    /// The state has changed since it was last passed to the sink.
+    is_state_dirty: bool,
+    sink_error: Option<SinkError>,
+    /// Events that the stream has not read yet.
     queue: VecDeque<AgentEvent>,
     has_reader: bool,
     waker: Option<Waker>,
 }
 
-/// A reply that has not ended and that nobody is at.
+/// An unfinished reply that is not in progress.
 #[derive(Debug, Clone)]
 pub(crate) struct OpenReply {
     pub(crate) fold: ReplyFold,
-    /// Where its message belongs in the conversation.
-    pub(crate) place: usize,
+    /// The index of its message in the conversation.
+    pub(crate) position: usize,
 }
 
-/// How a reply that is under way is reached.
-pub(crate) struct Running {
+/// The handle to the reply in progress.
+pub(crate) struct RunningReply {
     pub(crate) reply_id: String,
     pub(crate) cancel: CancellationToken,
-    pub(crate) inbox: mpsc::UnboundedSender<Delivery>,
+    pub(crate) inbox: mpsc::UnboundedSender<QueuedAnswer>,
 }
 
-/// An answer on its way to a reply that is under way.
-pub(crate) struct Delivery {
+/// An answer that is queued for the reply in progress.
+pub(crate) struct QueuedAnswer {
     pub(crate) event: AgentEvent,
     pub(crate) is_recorded: bool,
     pub(crate) answer: oneshot::Sender<Result<(), InputRejection>>,
@@ -95,19 +95,19 @@ impl Shared {
             sub_agent_answers: BTreeMap::new(),
             is_closing: false,
             sink,
-            is_changed: true,
-            failure: None,
+            is_state_dirty: true,
+            sink_error: None,
             queue: VecDeque::new(),
             has_reader: false,
             waker: None,
         };
         let (background, reports) = BackgroundTools::new();
-        let (reports, untold) = (Mutex::new(Some(reports)), watch::Sender::new(0));
-        Self { config, stamps, background, reports, untold, inner: Mutex::new(inner) }
+        let (reports, pending_background) = (Mutex::new(Some(reports)), watch::Sender::new(0));
+        Self { config, stamps, background, reports, pending_background, inner: Mutex::new(inner) }
     }
 
-    /// What the tools in the background report, for the one who passes it on.
-    pub(crate) fn take_reports(&self) -> Option<mpsc::UnboundedReceiver<BackgroundEvent>> {
+    /// Returns the receiver of the background tools' events. `None` if it was taken before.
+    pub(crate) fn take_background_reports(&self) -> Option<mpsc::UnboundedReceiver<BackgroundEvent>> {
         self.reports.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
@@ -115,33 +115,33 @@ impl Shared {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes an event: to the sink, with the state where that has changed, and to whoever reads the stream.
+    /// Writes an event to the sink, together with a changed state, and to the stream.
     pub(crate) fn publish(&self, event: AgentEvent) {
         self.lock().publish(event);
     }
 
-    /// Writes an event to the sink alone: those who read the reply said it themselves.
-    pub(crate) fn keep(&self, event: AgentEvent) {
+    /// Writes an event to the sink, but not to the stream. For input, which the reader of the stream already has.
+    pub(crate) fn append_unstreamed(&self, event: AgentEvent) {
         let mut inner = self.lock();
         let has_reader = std::mem::take(&mut inner.has_reader);
         inner.publish(event);
         inner.has_reader = has_reader;
     }
 
-    /// The sink of a reply's writer.
+    /// Returns the sink for the reply's writer.
     pub(crate) fn writer_sink(self: &Arc<Self>) -> Box<dyn FnMut(AgentEvent) + Send> {
         let shared = Arc::clone(self);
         Box::new(move |event| shared.publish(event))
     }
 
-    /// Changes the state. It is kept together with the next event.
+    /// Changes the state. The change is persisted with the next event.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut AgentState) -> T) -> T {
         let mut inner = self.lock();
-        inner.is_changed = true;
+        inner.is_state_dirty = true;
         change(&mut inner.state)
     }
 
-    /// Writes a signal of the session, from wherever.
+    /// Writes a signal of the session. Allowed at any time.
     pub(crate) fn signal(&self, name: impl Into<String>, value: impl Into<Object>) {
         let kind = CustomEvent::signal(name.into(), value);
         let event = Event::stamped(self.stamps.id(), self.stamps.time_text(), kind);
@@ -150,34 +150,34 @@ impl Shared {
         inner.wake();
     }
 
-    /// Waits until all that was written is kept.
+    /// Waits until all written events are persisted.
     pub(crate) async fn commit(&self) -> Result<(), SinkError> {
         let committed = {
             let mut inner = self.lock();
-            if let Some(failure) = &inner.failure {
-                return Err(failure.clone());
+            if let Some(sink_error) = &inner.sink_error {
+                return Err(sink_error.clone());
             }
             inner.sink.commit()
         };
         let outcome = committed.await;
         if let Err(error) = &outcome {
-            self.lock().failure.get_or_insert_with(|| error.clone());
+            self.lock().sink_error.get_or_insert_with(|| error.clone());
         }
         outcome
     }
 
-    /// What has gone wrong with the sink, once: the next reply tries anew.
-    pub(crate) fn take_failure(&self) -> Option<SinkError> {
-        self.lock().failure.take()
+    /// Takes the error of the sink, so that the next reply tries to write again.
+    pub(crate) fn take_sink_error(&self) -> Option<SinkError> {
+        self.lock().sink_error.take()
     }
 }
 
 impl Inner {
-    pub(super) fn mark_changed(&mut self) {
-        self.is_changed = true;
+    pub(super) fn mark_state_dirty(&mut self) {
+        self.is_state_dirty = true;
     }
 
-    /// Wakes whoever reads the stream.
+    /// Wakes the reader of the stream.
     pub(super) fn wake(&mut self) {
         if let Some(waker) = self.waker.take() {
             waker.wake();
@@ -185,12 +185,12 @@ impl Inner {
     }
 
     pub(super) fn publish(&mut self, event: AgentEvent) {
-        self.note(&event);
-        let state = std::mem::take(&mut self.is_changed).then_some(&self.state);
-        if self.failure.is_none()
+        self.track_model_call(&event);
+        let state = std::mem::take(&mut self.is_state_dirty).then_some(&self.state);
+        if self.sink_error.is_none()
             && let Err(error) = self.sink.append(&event, state)
         {
-            self.failure = Some(error);
+            self.sink_error = Some(error);
             if let Some(running) = &self.running {
                 running.cancel.cancel();
             }
@@ -200,23 +200,23 @@ impl Inner {
         }
     }
 
-    /// Where a model call stands is told by its events, so it is noted as they pass, in the moment in which they are kept.
-    fn note(&mut self, event: &AgentEvent) {
+    // Called before the event is persisted, so that the phase in the state always matches the events.
+    fn track_model_call(&mut self, event: &AgentEvent) {
         let phase = match &event.kind {
             EventKind::ModelCallStart(_) => Phase::Asking,
             EventKind::ModelCallEnd(end) if end.finished_reason == ModelFinishedReason::Completed => Phase::Answered,
             EventKind::ModelCallEnd(_) => Phase::Idle,
             _ => return,
         };
-        // The calls of those who work for this agent pass here too.
+        // Ignore the model calls of sub-agents.
         if let Some(reply) = self.state.reply.as_mut().filter(|reply| event.reply_id() == Some(reply.id.as_str())) {
             reply.phase = phase;
-            self.is_changed = true;
+            self.is_state_dirty = true;
         }
     }
 
-    /// Somebody reads the stream from now on, or nobody does.
-    pub(crate) fn set_reader(&mut self, has_reader: bool) {
+    /// Sets whether events are queued for a stream.
+    pub(crate) fn set_has_reader(&mut self, has_reader: bool) {
         self.has_reader = has_reader;
         if !has_reader {
             self.queue.clear();
@@ -224,12 +224,12 @@ impl Inner {
         }
     }
 
-    /// The next event for whoever reads.
+    /// Returns the next event for the stream.
     pub(crate) fn next_event(&mut self) -> Option<AgentEvent> {
         self.queue.pop_front()
     }
 
-    /// Who shall be woken when something is written from outside.
+    /// Sets the waker for events that are written by other tasks.
     pub(crate) fn set_waker(&mut self, waker: &Waker) {
         if !self.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
             self.waker = Some(waker.clone());

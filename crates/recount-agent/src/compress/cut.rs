@@ -1,67 +1,68 @@
-//! Where a conversation can be cut, and where it is.
+//! Finding the position at which a conversation is cut.
 
 use recount_message::{ContentBlock, Msg, Role};
 
 use crate::state::CutPoint;
 
-/// A message as far as requests have it.
+/// A message as it appears in a request.
 #[derive(Debug)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct RequestMessage<'a> {
     pub(crate) message: &'a Msg,
-    /// It is the reply that is being worked on: nothing after it can be left out, since it will grow.
+    /// This is the reply in progress. Nothing after it can be left out, because it still grows.
     pub(crate) is_open: bool,
 }
 
-/// Where to cut, so that what comes after takes no more than `keep` tokens. `tokens` says what a block takes.
+/// Returns the earliest cut that leaves at most `keep` tokens after it. `tokens` estimates the tokens of a block.
 ///
-/// What cannot be made to fit is cut as late as possible, and before what the user said last if that leaves less than
-/// `trigger`. Nothing where all fits, or nothing can be left out.
-pub(crate) fn best_cut(
-    shown: &[Shown<'_>],
+/// If no cut leaves that little, returns the last possible cut, or the last one before the user's latest message if
+/// that leaves fewer tokens than `trigger`. Returns `None` if everything fits or no cut is possible.
+pub(crate) fn find_cut(
+    messages: &[RequestMessage<'_>],
     keep: u64,
     trigger: u64,
     tokens: impl Fn(&Msg, &ContentBlock) -> u64,
 ) -> Option<CutPoint> {
-    let mut left: u64 = shown
+    let mut left: u64 = messages
         .iter()
-        .flat_map(|shown| shown.message.content().iter().map(|block| tokens(shown.message, block)))
+        .flat_map(|messages| messages.message.content().iter().map(|block| tokens(messages.message, block)))
         .fold(0, u64::saturating_add);
     if left <= keep {
         return None;
     }
-    let asked_last = shown.iter().rposition(|shown| shown.message.role() == Role::User);
+    let last_user_message = messages.iter().rposition(|messages| messages.message.role() == Role::User);
     let mut before_question = None;
     let mut last = None;
-    for (index, shown) in shown.iter().enumerate() {
-        let blocks = shown.message.content();
-        let can_cut = cuts(blocks, shown.is_open);
+    for (index, messages) in messages.iter().enumerate() {
+        let blocks = messages.message.content();
+        let can_cut = allowed_cuts(blocks, messages.is_open);
         for (count, block) in blocks.iter().enumerate() {
-            left = left.saturating_sub(tokens(shown.message, block));
+            left = left.saturating_sub(tokens(messages.message, block));
             if !can_cut.get(count).copied().unwrap_or(false) {
                 continue;
             }
-            let mark = CutPoint { message_id: shown.message.id().to_owned(), blocks: count + 1 };
+            let mark = CutPoint { message_id: messages.message.id().to_owned(), blocks: count + 1 };
             if left <= keep {
-                // What was asked last is left out only if it has been worked on, or if nothing else helps.
-                let is_question = asked_last == Some(index);
+                // The user's latest message is only left out if the reply to it has started, or if no earlier cut is
+                // enough.
+                let is_question = last_user_message == Some(index);
                 return before_question.filter(|_| is_question).or(Some(mark));
             }
-            if asked_last.is_some_and(|asked| index < asked) && left < trigger {
+            if last_user_message.is_some_and(|asked| index < asked) && left < trigger {
                 before_question = Some(mark.clone());
             }
             last = Some(mark);
         }
-        if shown.is_open {
+        if messages.is_open {
             break;
         }
     }
     before_question.or(last)
 }
 
-/// For each block whether one can cut behind it.
-fn cuts(blocks: &[ContentBlock], is_open: bool) -> Vec<bool> {
-    let mut cuts = Vec::with_capacity(blocks.len());
-    // Calls whose results have not come yet, and whether thinking stands before what follows from it.
+/// Returns for each block whether a cut is allowed after it.
+fn allowed_cuts(blocks: &[ContentBlock], is_open: bool) -> Vec<bool> {
+    let mut allowed_cuts = Vec::with_capacity(blocks.len());
+    // Calls without a result, and whether the last block is thinking, which must stay with the block after it.
     let mut unanswered: Vec<&str> = Vec::new();
     let mut is_thought = false;
     for block in blocks {
@@ -76,13 +77,13 @@ fn cuts(blocks: &[ContentBlock], is_open: bool) -> Vec<bool> {
             ContentBlock::Thinking(_) => is_thought = true,
             ContentBlock::Text(_) | ContentBlock::Data(_) | ContentBlock::Hint(_) | ContentBlock::Unknown(_) | _ => {}
         }
-        cuts.push(unanswered.is_empty() && !is_thought);
+        allowed_cuts.push(unanswered.is_empty() && !is_thought);
     }
-    // A message that is complete can be left out whole, whatever it lacks.
-    if let Some(end) = cuts.last_mut().filter(|_| !is_open) {
+    // A complete message can always be left out as a whole.
+    if let Some(end) = allowed_cuts.last_mut().filter(|_| !is_open) {
         *end = true;
     }
-    cuts
+    allowed_cuts
 }
 
 #[cfg(test)]
@@ -104,26 +105,29 @@ mod tests {
 
     fn cut(messages: &[Msg], keep: u64) -> Option<(String, usize)> {
         let last = messages.len() - 1;
-        let shown: Vec<_> =
-            messages.iter().enumerate().map(|(index, message)| Shown { message, is_open: index == last }).collect();
-        best_cut(&shown, keep, 100, |_, _| 10).map(|mark| (mark.message_id, mark.blocks))
+        let messages: Vec<_> = messages
+            .iter()
+            .enumerate()
+            .map(|(index, message)| RequestMessage { message, is_open: index == last })
+            .collect();
+        find_cut(&messages, keep, 100, |_, _| 10).map(|mark| (mark.message_id, mark.blocks))
     }
 
     #[test]
-    fn calls_and_results_stay_together() {
+    fn calls_stay_with_their_results() {
         let blocks = [call("a"), call("b"), result("a"), result("b"), "text".into(), call("c")];
-        assert_eq!(cuts(&blocks, true), [false, false, false, true, true, false]);
-        assert_eq!(cuts(&blocks, false), [false, false, false, true, true, true]);
+        assert_eq!(allowed_cuts(&blocks, true), [false, false, false, true, true, false]);
+        assert_eq!(allowed_cuts(&blocks, false), [false, false, false, true, true, true]);
     }
 
     #[test]
-    fn thinking_stays_with_what_follows_from_it() {
+    fn thinking_stays_with_the_block_after_it() {
         let blocks = [ThinkingBlock::new("hm").into(), "text".into(), call("a"), result("a"), "done".into()];
-        assert_eq!(cuts(&blocks, true), [false, false, false, true, true]);
+        assert_eq!(allowed_cuts(&blocks, true), [false, false, false, true, true]);
     }
 
     #[test]
-    fn as_much_is_left_out_as_has_to_be() {
+    fn find_cut_leaves_out_as_little_as_possible() {
         let talk = [
             Msg::user("Alice", "one").with_id("m1"),
             Msg::assistant("Friday", [call("a"), result("a"), "two".into()]).with_id("m2"),
@@ -134,20 +138,21 @@ mod tests {
         assert_eq!(cut(&talk, 70), Some(("m1".to_owned(), 1)));
         // Not between the call and its result.
         assert_eq!(cut(&talk, 60), Some(("m2".to_owned(), 2)));
-        // What was asked last is left out only with some of the work on it.
+        // The user's latest message is only left out together with a part of the reply to it.
         assert_eq!(cut(&talk, 30), Some(("m2".to_owned(), 3)));
         assert_eq!(cut(&talk, 20), Some(("m4".to_owned(), 2)));
-        // The call that runs stays, whatever it takes.
+        // The call without a result stays, whatever its size.
         assert_eq!(cut(&talk, 5), Some(("m2".to_owned(), 3)));
     }
 
     #[test]
-    fn a_reply_that_grows_is_never_passed() {
+    fn find_cut_stops_at_an_open_reply() {
         let talk = [
             Msg::assistant("Friday", [call("a")]).with_id("open"),
             Msg::user("Alice", "meanwhile").with_id("observed"),
         ];
-        let shown = [Shown { message: &talk[0], is_open: true }, Shown { message: &talk[1], is_open: false }];
-        assert_eq!(best_cut(&shown, 0, 100, |_, _| 10), None);
+        let messages =
+            [RequestMessage { message: &talk[0], is_open: true }, RequestMessage { message: &talk[1], is_open: false }];
+        assert_eq!(find_cut(&messages, 0, 100, |_, _| 10), None);
     }
 }

@@ -1,14 +1,14 @@
-//! Conversations that are too long for their model.
+//! Summarising conversations that are too long for the model.
 //!
-//! Nothing is taken out of a conversation. What a request leaves out is a [mark](crate::Compressed) in the state, with a
-//! summary that the model is shown in its place; whoever reads the session is told by `recount.compressed`.
+//! The conversation itself is never changed. The state [records](crate::Compressed) which part requests leave out, and
+//! the summary that replaces it. The signal `recount.compressed` reports it.
 
 mod cut;
 mod summary;
 mod transcript;
 
-pub(crate) use cut::{Shown, best_cut};
-pub(crate) use summary::{SummaryPrompt, summarise};
+pub(crate) use cut::{RequestMessage, find_cut};
+pub(crate) use summary::{SummaryPrompt, request_summary};
 pub(crate) use transcript::transcript;
 
 use std::fmt;
@@ -18,12 +18,13 @@ use recount_message::Usage;
 
 use crate::model::ChatModel;
 
-/// The window of a model of which nothing is known.
-pub(crate) const USUAL_WINDOW: u64 = 128_000;
+/// The context window of a model that does not report one, in tokens.
+pub(crate) const DEFAULT_WINDOW: u64 = 128_000;
 
-/// When a conversation is summarised for the model, and how.
+/// Options for summarising a conversation that is too long for the model.
 ///
-/// By default that is at four fifths of what the model can read, and the newest fifth stays as it is.
+/// By default, the conversation is summarised when a request exceeds 80 % of the context window, and the newest
+/// messages are kept, up to 20 % of it.
 ///
 /// ```
 /// use recount_agent::Agent;
@@ -33,7 +34,7 @@ pub(crate) const USUAL_WINDOW: u64 = 128_000;
 /// let careful = Compression::new(32_000).trigger_ratio(0.7).keep_ratio(0.25).instructions("Keep every file name.");
 /// let agent = Agent::builder("Friday").model(ScriptedModel::new()).compression(careful).build()?;
 ///
-/// // What does not fit together is found out when the agent is built.
+/// // Contradicting options are reported when the agent is built.
 /// let wrong = Compression::new(32_000).trigger_ratio(0.5).keep_ratio(0.9);
 /// assert!(Agent::builder("Friday").model(ScriptedModel::new()).compression(wrong).build().is_err());
 /// # Ok::<(), recount_agent::BuildError>(())
@@ -63,44 +64,44 @@ impl Default for Compression {
 }
 
 impl Compression {
-    /// For a model that can read so many tokens at once. Without that word, the model itself knows, or it is taken for
-    /// 128,000.
+    /// Creates options for a context window of this many tokens. With [`default`](Self::default), the model reports its
+    /// window, or 128,000 tokens are assumed.
     pub fn new(window: u64) -> Self {
         Self { window: Some(window), ..Self::default() }
     }
 
-    /// At which part of the window a conversation is summarised.
+    /// Sets the part of the context window at which the conversation is summarised; 0.8 by default.
     pub fn trigger_ratio(mut self, part: f64) -> Self {
         self.trigger_ratio = part;
         self
     }
 
-    /// How much of the window the newest messages may have that stay as they are.
+    /// Sets the part of the context window that the newest messages may take without being summarised; 0.2 by default.
     pub fn keep_ratio(mut self, part: f64) -> Self {
         self.keep_ratio = part;
         self
     }
 
-    /// Who writes the summary; the agent's own model by default.
+    /// Sets the model that writes the summary; the agent's own model by default.
     pub fn summary_model(mut self, model: impl ChatModel) -> Self {
         self.model = Some(Arc::new(model));
         self
     }
 
-    /// What the summary has to heed.
+    /// Adds instructions to the prompt for the summary.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.instructions = Some(text.into());
         self
     }
 
-    /// Lets the reply fail where nobody can summarise. By default the oldest messages are left out then.
+    /// Makes the reply fail if the summary fails. By default the oldest messages are left out without a summary then.
     pub fn fail_on_error(mut self) -> Self {
         self.fail_on_error = true;
         self
     }
 
-    /// What is wrong with it.
-    pub(crate) fn problem(&self) -> Option<String> {
+    /// Returns the error in these options, if any.
+    pub(crate) fn validation_error(&self) -> Option<String> {
         let is_part = |part: f64| part > 0.0 && part <= 1.0;
         if self.window == Some(0) {
             return Some("the context window must not be 0".to_owned());
@@ -116,14 +117,14 @@ impl Compression {
         })
     }
 
-    /// How much a request to a model may have before the conversation is summarised, and how much of it stays.
+    /// Returns the limits for requests to a model.
     pub(crate) fn budget(&self, model: &dyn ChatModel) -> ContextBudget {
-        let window = self.window.or_else(|| model.context_window()).unwrap_or(USUAL_WINDOW);
-        ContextBudget { window, trigger: part_of(window, self.trigger_ratio), keep: part_of(window, self.keep_ratio) }
+        let window = self.window.or_else(|| model.context_window()).unwrap_or(DEFAULT_WINDOW);
+        ContextBudget { window, trigger: ratio_of(window, self.trigger_ratio), keep: ratio_of(window, self.keep_ratio) }
     }
 }
 
-/// How much a request may have, in tokens.
+/// Limits for the size of a request, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ContextBudget {
     pub(crate) window: u64,
@@ -131,25 +132,25 @@ pub(crate) struct ContextBudget {
     pub(crate) keep: u64,
 }
 
-/// What a conversation was summarised to.
+/// A summary of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// What the model is shown in place of what was summarised.
+    /// The text that replaces the summarised messages in requests.
     pub text: String,
-    /// How many tokens that took, if anybody said.
+    /// The tokens that the summary took. `None` if unknown.
     pub usage: Option<Usage>,
 }
 
 impl Summary {
-    /// A summary that somebody else has written.
+    /// Creates a summary from text, with unknown usage.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), usage: None }
     }
 }
 
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an estimate")]
-fn part_of(window: u64, part: f64) -> u64 {
+fn ratio_of(window: u64, part: f64) -> u64 {
     (window as f64 * part) as u64
 }
 

@@ -1,10 +1,10 @@
-//! A conversation as text, for whoever summarises it and for the file that keeps it.
+//! A conversation as plain text, for the summarising model and for transcript files.
 
 use std::fmt::Write;
 
 use recount_message::{ContentBlock, DataBlock, MediaBlock, Msg, Payload};
 
-/// What was said and done in messages, without what was thought.
+/// Formats messages as text, without thinking.
 pub(crate) fn transcript<'a>(messages: impl IntoIterator<Item = &'a Msg>) -> String {
     let mut text = String::new();
     for message in messages {
@@ -18,11 +18,11 @@ pub(crate) fn transcript<'a>(messages: impl IntoIterator<Item = &'a Msg>) -> Str
 }
 
 fn push(text: &mut String, block: &ContentBlock) {
-    // Nothing that is written to a string fails.
+    // Writing to a string cannot fail.
     let _ = match block {
         ContentBlock::Text(block) => writeln!(text, "{}", block.text),
         ContentBlock::Data(block) => writeln!(text, "{}", data(block)),
-        ContentBlock::Hint(block) => writeln!(text, "[told: {}]", payload(&block.hint)),
+        ContentBlock::Hint(block) => writeln!(text, "[hint: {}]", payload(&block.hint)),
         ContentBlock::ToolCall(call) => writeln!(text, "[calls `{}` with {}]", call.name, call.input),
         ContentBlock::ToolResult(result) => {
             writeln!(text, "[`{}`, {}:\n{}]", result.name, result.state, payload(&result.output))

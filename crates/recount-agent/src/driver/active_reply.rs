@@ -1,4 +1,4 @@
-//! A reply that is being worked on.
+//! The reply in progress.
 
 use std::sync::Arc;
 
@@ -7,39 +7,39 @@ use recount_model::decode::CallError;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::structured::MountedForm;
-use crate::agent::{Delivery, Shared};
+use super::structured::OutputTool;
+use crate::agent::{QueuedAnswer, Shared};
 use crate::machine::{EndReason, PendingCalls, Step, next_step};
 use crate::model::AgentReplyWriter;
 use crate::state::{ReplyState, Stop, StopAfter};
 
-/// A reply that is being worked on, as a [middleware](crate::middleware::Middleware) sees it.
+/// The reply in progress, as passed to [middleware](crate::middleware::Middleware).
 ///
-/// When it is dropped before the reply has ended, the reply ends as interrupted.
+/// Dropping it before the reply has ended interrupts the reply.
 pub struct ActiveReply {
     pub(super) shared: Arc<Shared>,
     pub(super) reply: AgentReplyWriter,
-    /// Where the message belongs in the conversation.
-    pub(super) place: usize,
+    /// The index of the message in the conversation.
+    pub(super) position: usize,
     pub(super) cancel: CancellationToken,
-    pub(super) inbox: mpsc::UnboundedReceiver<Delivery>,
-    pub(super) form: Option<MountedForm>,
-    /// Calls whose tools had begun to run when their process died, and may run again.
-    pub(crate) again: Vec<String>,
-    /// The message as the last request had it, which the next one goes on from.
-    pub(super) shown: Option<Msg>,
-    /// No model has refused to be made to call a tool.
-    pub(super) may_force: bool,
+    pub(super) inbox: mpsc::UnboundedReceiver<QueuedAnswer>,
+    pub(super) output_tool: Option<OutputTool>,
+    /// Calls to run again: idempotent tools that were interrupted by a crash, and sub-agents that have been answered.
+    pub(crate) calls_to_rerun: Vec<String>,
+    /// The message as it was in the last request. The next request is built from it.
+    pub(super) last_view: Option<Msg>,
+    /// No model has rejected a forced tool call so far.
+    pub(super) can_force_tool: bool,
     pub(super) stage: Stage,
-    /// How often the rounds have come to an end.
-    pub(super) endings: u32,
-    /// Something was done since the last end.
+    /// How often the rounds have ended.
+    pub(super) ended_rounds: u32,
+    /// A step was executed since the rounds last ended.
     pub(super) has_worked: bool,
-    /// The message is where it belongs.
+    /// The message has been moved to the conversation.
     pub(super) is_done: bool,
 }
 
-/// What is being done.
+/// The step in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     Between,
@@ -47,30 +47,30 @@ pub(super) enum Stage {
     Acting,
 }
 
-/// How the rounds of a reply come to an end.
+/// The outcome of the rounds of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReplyOutcome {
-    /// The reply ends by itself.
+    /// The reply is complete.
     Ended(EndReason),
-    /// It waits for somebody.
+    /// The reply waits for answers.
     Waiting(PendingCalls),
-    /// Somebody interrupted it.
+    /// The reply was interrupted.
     Interrupted,
-    /// Something broke.
+    /// The reply failed.
     Failed(Failure),
 }
 
-/// What breaks a reply.
+/// An error that ends a reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .error.message)]
 pub struct Failure {
-    /// What the reply ends with.
+    /// The error that is written to the end of the reply.
     pub error: ErrorInfo,
 }
 
 impl Failure {
-    /// Something of the agent itself.
+    /// Creates an internal error of the agent.
     pub fn internal(message: impl Into<String>) -> Self {
         Self { error: ErrorInfo::new(ErrorType::Internal, message) }
     }
@@ -81,48 +81,49 @@ impl Failure {
 }
 
 impl ActiveReply {
-    /// The message so far, exactly as a reader has it.
+    /// Returns the message so far, exactly as readers of the events have it.
     #[must_use]
     pub fn message(&self) -> &Msg {
         self.reply.message()
     }
 
-    /// The messages before the reply.
+    /// Returns the messages before the reply.
     #[must_use]
     pub fn conversation(&self) -> Vec<Msg> {
         self.shared.lock().conversation.clone()
     }
 
-    /// The name of the agent.
+    /// Returns the name of the agent.
     #[must_use]
     pub fn agent(&self) -> &str {
         &self.shared.config.name
     }
 
-    /// What is known of the reply beside its message.
+    /// Returns the state of the reply that is not part of its message.
     #[must_use]
     pub fn state(&self) -> ReplyState {
         let id = self.message().id();
         self.shared.lock().state.reply.clone().unwrap_or_else(|| ReplyState::new(id))
     }
 
-    /// Becomes cancelled when the reply is interrupted.
+    /// Returns the token that is cancelled when the reply is interrupted.
     #[must_use]
     pub fn cancelled(&self) -> &CancellationToken {
         &self.cancel
     }
 
-    /// Says something to the model, as a part of the message.
+    /// Adds a hint for the model to the message.
     pub fn hint(&mut self, hint: HintBlock) {
         self.reply.hint(hint);
     }
 
-    /// Writes a signal for the session among the events.
+    /// Writes a signal of the session to the event stream.
     pub fn signal(&mut self, name: impl Into<String>, value: impl Into<Object>) {
         self.reply.signal(name.into(), value);
     }
 
-    /// Asks the reply to end. After thinking, calls that the model made are not run; while tools run, they are done first.
+    /// Requests the end of the reply. During a model call, the calls that the model makes are not run. While tools run,
+    /// they are finished first.
     pub fn request_stop(&mut self, reason: impl Into<String>) {
         let after = match self.stage {
             Stage::Between => StopAfter::Middleware,
@@ -133,12 +134,12 @@ impl ActiveReply {
     }
 
     pub(super) fn stop(&mut self, reason: String, after: StopAfter) {
-        let mut told = Object::from([("reply_id", self.message().id()), ("reason", reason.as_str())]);
-        told.insert("generate_reason", after.generate_reason().as_str());
+        let mut fields = Object::from([("reply_id", self.message().id()), ("reason", reason.as_str())]);
+        fields.insert("generate_reason", after.generate_reason().as_str());
         self.change(|reply| {
             reply.stop.get_or_insert(Stop { reason, after });
         });
-        self.reply.signal(CustomName::RequestStop.as_str(), told);
+        self.reply.signal(CustomName::RequestStop.as_str(), fields);
     }
 
     pub(crate) fn shared(&self) -> &Shared {
@@ -149,7 +150,7 @@ impl ActiveReply {
         &mut self.reply
     }
 
-    /// Changes what is known of the reply. It is kept together with the next event.
+    /// Changes the state of the reply. The change is persisted with the next event.
     pub(crate) fn change(&self, change: impl FnOnce(&mut ReplyState)) {
         self.shared.change(|state| {
             if let Some(reply) = &mut state.reply {
@@ -158,7 +159,7 @@ impl ActiveReply {
         });
     }
 
-    /// What comes next.
+    /// Returns the next step.
     pub(super) fn step(&self) -> Step {
         next_step(&self.state(), self.message(), self.reply.call_floor(), &self.shared.config.limits)
     }

@@ -1,4 +1,4 @@
-//! Answers to a reply: applied once they are known to fit.
+//! Answers to a reply: validated as a whole, then applied.
 
 use recount_message::jiff::Timestamp;
 use recount_message::{
@@ -7,47 +7,47 @@ use recount_message::{
 };
 
 use super::active_reply::ActiveReply;
-use crate::agent::{Delivery, Inner, Shared};
-use crate::input::{Checked, Confirmation, Input, InputRejection, Problems, check, is_answer};
+use crate::agent::{Inner, QueuedAnswer, Shared};
+use crate::input::{AnswerValidator, Confirmation, Input, InputRejection, ValidatedAnswer, is_answer, validate_answer};
 use crate::permission::rule_to_json;
 use crate::state::AgentState;
 
-/// What the model is told of a call that the user refused.
-const REFUSED: &str = "<system-reminder>The user has refused this call. It was not run.</system-reminder>";
+/// The result of a call that the user has denied.
+const DENIED_RESULT: &str = "<system-reminder>The user has refused this call. It was not run.</system-reminder>";
 
 impl ActiveReply {
-    /// Takes what has come while nobody could look at it.
-    pub(super) fn take_deliveries(&mut self) {
-        while let Ok(delivery) = self.inbox.try_recv() {
-            self.deliver(delivery);
+    /// Processes all answers in the queue.
+    pub(super) fn process_queued_answers(&mut self) {
+        while let Ok(queued) = self.inbox.try_recv() {
+            self.process_answer(queued);
         }
     }
 
-    /// Takes an answer that comes while the reply is under way.
-    pub(super) fn deliver(&mut self, delivery: Delivery) {
-        let Delivery { event, is_recorded, answer } = delivery;
-        let checked = self.checked(&event);
+    /// Processes an answer that arrived while the reply is in progress.
+    pub(super) fn process_answer(&mut self, queued: QueuedAnswer) {
+        let QueuedAnswer { event, is_recorded, answer } = queued;
+        let checked = self.validate(&event);
         let outcome = checked.map(|checked| self.apply(event, checked, is_recorded));
-        // Who asked may have gone.
+        // The sender may have stopped waiting.
         let _ = answer.send(outcome);
     }
 
-    fn checked(&self, event: &AgentEvent) -> Result<Checked, InputRejection> {
+    fn validate(&self, event: &AgentEvent) -> Result<ValidatedAnswer, InputRejection> {
         if !is_answer(event) {
             return Err(InputRejection::UnsupportedEvent { type_name: event.type_name().to_owned() });
         }
         let reply_id = event.reply_id().unwrap_or_default();
         let inner = self.shared.lock();
         if reply_id == self.message().id() {
-            return check(event, self.message(), &Known::of(&self.shared, &inner.state));
+            return validate_answer(event, self.message(), &AnswerContext::of(&self.shared, &inner.state));
         }
         check_for_sub_agent(&self.shared, &inner, event)
             .unwrap_or_else(|| Err(InputRejection::UnknownReply { reply_id: reply_id.to_owned() }))
     }
 
-    /// Applies an answer that was checked: it becomes a part of the stream, and what follows from it is written.
-    pub(super) fn apply(&mut self, event: AgentEvent, checked: Checked, is_recorded: bool) {
-        if let Checked::ForSubAgent(call_id) = checked {
+    /// Applies a validated answer: writes it to the event stream, together with its effects.
+    pub(super) fn apply(&mut self, event: AgentEvent, checked: ValidatedAnswer, is_recorded: bool) {
+        if let ValidatedAnswer::ForSubAgent(call_id) = checked {
             return self.answer_sub_agent(call_id, event, is_recorded);
         }
         if is_recorded {
@@ -56,39 +56,39 @@ impl ActiveReply {
             let _ = self.reply.record(event);
         }
         match checked {
-            Checked::Confirmations(confirmations) => {
-                confirmations.into_iter().for_each(|confirmation| self.confirmed(confirmation));
+            ValidatedAnswer::Confirmations(confirmations) => {
+                confirmations.into_iter().for_each(|confirmation| self.apply_confirmation(confirmation));
             }
-            Checked::Results(results) => results.into_iter().for_each(|result| self.result(result)),
-            Checked::Interrupt => self.cancel.cancel(),
-            // It has gone its way above.
-            Checked::ForSubAgent(_) => {}
+            ValidatedAnswer::Results(results) => results.into_iter().for_each(|result| self.apply_result(result)),
+            ValidatedAnswer::Interrupt => self.cancel.cancel(),
+            // Handled above.
+            ValidatedAnswer::ForSubAgent(_) => {}
         }
     }
 
-    /// Passes an answer on to the agent that works on a call, which runs again with it.
+    /// Queues an answer for the sub-agent of a call, and reruns the call.
     fn answer_sub_agent(&mut self, call_id: String, event: AgentEvent, is_recorded: bool) {
         {
             let mut input = Input::from(event);
             input.is_recorded = is_recorded;
             self.shared.lock().sub_agent_answers.insert(call_id.clone(), input);
         }
-        self.take_up(call_id);
+        self.resume_call(call_id);
     }
 
-    /// Lets the agent that works on a call go on.
-    pub(super) fn take_up(&mut self, call_id: String) {
-        // It may be about to go on already, since its process died.
-        if self.again.contains(&call_id) {
+    /// Reruns the call of a waiting sub-agent.
+    pub(super) fn resume_call(&mut self, call_id: String) {
+        // It may already be scheduled, after a crash.
+        if self.calls_to_rerun.contains(&call_id) {
             return;
         }
         let allowed = CustomEvent::call(self.message().id(), &call_id, ToolCallState::Allowed);
         let event = Event::stamped(self.shared.stamps.id(), self.shared.stamps.time_text(), allowed);
         let _ = self.reply.record(event);
-        self.again.push(call_id);
+        self.calls_to_rerun.push(call_id);
     }
 
-    /// Refuses what nobody has confirmed in time, here or with those who work for this agent.
+    /// Denies the calls that were not confirmed in time, including those of sub-agents.
     pub(super) fn expire(&mut self) {
         let now = self.shared.stamps.time();
         let (own, sub_agents) = {
@@ -99,49 +99,49 @@ impl ActiveReply {
                 sub_agents.filter(|(_, sub_agent)| sub_agent.state.expires_at().is_some_and(|time| time <= now));
             (expiries, sub_agents.map(|(call_id, _)| call_id.clone()).collect::<Vec<_>>())
         };
-        for (call_id, time) in own.iter().filter(|(_, time)| is_over(time, now)) {
+        for (call_id, time) in own.iter().filter(|(_, time)| has_passed(time, now)) {
             self.change(|reply| drop(reply.expiries.remove(call_id)));
             let text = format!(
-                "<system-reminder>Nobody has confirmed this call until {time}, so it was not run.</system-reminder>"
+                "<system-reminder>This call was not confirmed before {time}, so it was not run.</system-reminder>"
             );
-            self.settle(call_id, &text, ToolResultState::Denied);
+            self.write_result(call_id, &text, ToolResultState::Denied);
         }
-        sub_agents.into_iter().for_each(|call_id| self.take_up(call_id));
+        sub_agents.into_iter().for_each(|call_id| self.resume_call(call_id));
     }
 
-    fn confirmed(&mut self, confirmation: Confirmation) {
+    fn apply_confirmation(&mut self, confirmation: Confirmation) {
         let Confirmation { call_id, is_allowed, rules, reason } = confirmation;
         self.change(|reply| drop(reply.expiries.remove(&call_id)));
-        self.accept(&call_id, rules);
+        self.accept_rules(&call_id, rules);
         if !is_allowed {
             self.change(|reply| reply.rejected = true);
-            // Whoever answers may have another reason than the user's will.
-            let told = reason.map(|reason| HintBlock::reminder(format!("This call was not run: {reason}")));
-            let told = told.and_then(|told| told.hint.text());
-            self.settle(&call_id, told.as_deref().unwrap_or(REFUSED), ToolResultState::Denied);
+            // A client can state another reason, for example that no user is present.
+            let text = reason.map(|reason| HintBlock::reminder(format!("This call was not run: {reason}")));
+            let text = text.and_then(|text| text.hint.text());
+            self.write_result(&call_id, text.as_deref().unwrap_or(DENIED_RESULT), ToolResultState::Denied);
         }
     }
 
-    /// Takes the rules that came with a confirmation, and tells of those that are new.
-    fn accept(&mut self, call_id: &str, rules: Vec<PermissionRule>) {
+    /// Accepts the rules that came with a confirmation, and writes a signal about new ones.
+    fn accept_rules(&mut self, call_id: &str, rules: Vec<PermissionRule>) {
         let Some(tool) = self.message().call(call_id).map(|call| call.name.clone()) else { return };
         let accepted = self.shared.change(|state| state.permissions.accept(rules, &tool)).unwrap_or_default();
         if accepted.is_empty() {
             return;
         }
-        let mut told = Object::from([("reply_id", self.message().id()), ("tool_call_id", call_id)]);
-        told.insert("added", accepted.iter().map(|rule| rule_to_json(rule).into()).collect::<Vec<Json>>());
-        self.reply.signal(CustomName::Permissions.as_str(), told);
+        let mut fields = Object::from([("reply_id", self.message().id()), ("tool_call_id", call_id)]);
+        fields.insert("added", accepted.iter().map(|rule| rule_to_json(rule).into()).collect::<Vec<Json>>());
+        self.reply.signal(CustomName::Permissions.as_str(), fields);
     }
 
-    /// Writes a result that came from elsewhere.
-    fn result(&mut self, result: ToolResultBlock) {
+    /// Writes an external result.
+    fn apply_result(&mut self, result: ToolResultBlock) {
         let ToolResultBlock { id, output, state, metadata, .. } = result;
         let Some(open) = self.reply.open_result(&id) else { return };
         let (state, metadata) = match self.reply.result_payload(&open, output) {
             Ok(()) => (state, metadata),
             Err(error) => {
-                self.reply.result_text(&open, format!("the result cannot be read: {error}"));
+                self.reply.result_text(&open, format!("invalid result: {error}"));
                 (ToolResultState::Error, metadata)
             }
         };
@@ -149,48 +149,48 @@ impl ActiveReply {
         self.tell_if_truncated(&id);
     }
 
-    /// Tells of a result that the model will not see whole.
+    /// Writes a signal about a result that is too long for the model.
     pub(super) fn tell_if_truncated(&mut self, call_id: &str) {
-        // One that is kept aside is told of when it is.
+        // With an offload directory, the signal is written when the result is offloaded.
         if self.shared.config.offload.is_some() {
             return;
         }
         let limit = self.shared.config.result_limit;
         let tokens = self.message().result_of(call_id).and_then(|result| limit.exceeded_by(result));
         if let Some(tokens) = tokens {
-            let mut told = Object::from([("reply_id", self.message().id()), ("tool_call_id", call_id)]);
-            told.insert("tokens", tokens as u64);
-            told.insert("limit", limit.tokens as u64);
-            self.reply.signal(CustomName::Truncated.as_str(), told);
+            let mut fields = Object::from([("reply_id", self.message().id()), ("tool_call_id", call_id)]);
+            fields.insert("tokens", tokens as u64);
+            fields.insert("limit", limit.tokens as u64);
+            self.reply.signal(CustomName::Truncated.as_str(), fields);
         }
     }
 }
 
-fn is_over(time: &str, now: Timestamp) -> bool {
+fn has_passed(time: &str, now: Timestamp) -> bool {
     parse_time(time).is_some_and(|time| time <= now)
 }
 
-/// Whether anything that the reply waits for can no longer be confirmed.
+/// Returns whether a call that the reply waits for has expired.
 pub(super) fn has_expired(shared: &Shared, state: &AgentState) -> bool {
     state.expires_at().is_some_and(|time| time <= shared.stamps.time())
 }
 
-/// Holds an answer to the reply of an agent that works for this one, if it is for one.
+/// Validates an answer to the reply of a sub-agent. `None` if it is not for a sub-agent.
 pub(super) fn check_for_sub_agent(
     shared: &Shared,
     inner: &Inner,
     event: &AgentEvent,
-) -> Option<Result<Checked, InputRejection>> {
+) -> Option<Result<ValidatedAnswer, InputRejection>> {
     let reply_id = event.reply_id()?;
     let fold = inner.sub_agents.get(reply_id)?;
     let call_id = inner.sub_agent_call(reply_id)?;
     let state = sub_agent_state(&inner.state, reply_id)?;
-    // Its tools are not known here: it looks at arguments and metadata itself.
-    let known = Known { shared, state, knows_tools: false };
-    Some(check(event, fold.message(), &known).map(|_| Checked::ForSubAgent(call_id)))
+    // The sub-agent validates arguments and metadata, because its tools are not known here.
+    let known = AnswerContext { shared, state, knows_tools: false };
+    Some(validate_answer(event, fold.message(), &known).map(|_| ValidatedAnswer::ForSubAgent(call_id)))
 }
 
-/// What the agent of a reply knows, wherever it is among those who work for this one.
+/// Returns the state of the sub-agent that writes a reply, at any depth.
 fn sub_agent_state<'s>(state: &'s AgentState, reply_id: &str) -> Option<&'s AgentState> {
     state.sub_agents.values().find_map(|sub_agent| {
         if sub_agent.reply_id == reply_id {
@@ -201,35 +201,35 @@ fn sub_agent_state<'s>(state: &'s AgentState, reply_id: &str) -> Option<&'s Agen
     })
 }
 
-/// What an agent knows that an answer is held to.
-pub(super) struct Known<'a> {
+/// The agent's state that an answer is validated against.
+pub(super) struct AnswerContext<'a> {
     shared: &'a Shared,
     state: &'a AgentState,
     knows_tools: bool,
 }
 
-impl<'a> Known<'a> {
+impl<'a> AnswerContext<'a> {
     pub(super) fn of(shared: &'a Shared, state: &'a AgentState) -> Self {
         Self { shared, state, knows_tools: true }
     }
 }
 
-impl Problems for Known<'_> {
-    fn with_metadata(&self, result: &ToolResultBlock) -> Option<String> {
+impl AnswerValidator for AnswerContext<'_> {
+    fn metadata_error(&self, result: &ToolResultBlock) -> Option<String> {
         self.knows_tools.then(|| self.shared.config.metadata_problem(&self.state.groups, result))?
     }
 
-    fn with_arguments(&self, edited: &ToolCallBlock) -> Option<String> {
+    fn argument_error(&self, edited: &ToolCallBlock) -> Option<String> {
         self.knows_tools.then(|| self.shared.config.argument_problem(&self.state.groups, edited))?
     }
 
-    fn with_rules(&self, original: &ToolCallBlock, answer: &ConfirmResult) -> Option<usize> {
+    fn uncovered_rule(&self, original: &ToolCallBlock, answer: &ConfirmResult) -> Option<usize> {
         self.knows_tools.then(|| self.shared.config.rule_problem(&self.state.groups, original, answer))?
     }
 
-    fn expired(&self, call_id: &str) -> Option<String> {
+    fn expiry(&self, call_id: &str) -> Option<String> {
         let time = self.state.reply.as_ref()?.expiries.get(call_id)?;
-        is_over(time, self.shared.stamps.time()).then(|| time.clone())
+        has_passed(time, self.shared.stamps.time()).then(|| time.clone())
     }
 
     fn has_sub_agent(&self, call_id: &str) -> bool {

@@ -1,4 +1,4 @@
-//! Tools that work on while the reply goes on.
+//! Background tools.
 
 use std::sync::{Arc, Weak};
 
@@ -17,8 +17,8 @@ use crate::tool::{
 };
 
 impl ActiveReply {
-    /// Starts a tool that works on beside the reply, whatever becomes of that. Its call is answered at once, and what comes
-    /// of it is said to the model as a hint.
+    /// Starts a background tool, which continues after the reply has ended. The call gets a result at once, and the
+    /// tool's own result is passed to the model as a hint later.
     pub(super) fn start_in_background(&mut self, job: Job) {
         let Job { call_id, tool, arguments } = job;
         let layers = Arc::clone(&self.shared.config.middleware);
@@ -28,32 +28,34 @@ impl ActiveReply {
         };
         let layered = match CompiledTool::new(Layered { tool, layers, permissions }) {
             Ok(layered) => layered,
-            // It was mounted before, with the same name and schemas.
-            Err(error) => return self.settle(&call_id, &error.to_string(), ToolResultState::Error),
+            // Unreachable: the tool was compiled before with the same name and schemas.
+            Err(error) => return self.write_result(&call_id, &error.to_string(), ToolResultState::Error),
         };
         let ids = CallIds::new(session_id, self.message().id(), &call_id);
         let started = BackgroundCall::new(self.message().id(), &call_id, &layered.spec().name);
         self.shared.change(|state| state.background.push(started));
-        if let Some(reports) = self.shared.take_reports() {
+        if let Some(reports) = self.shared.take_background_reports() {
             tokio::spawn(report(Arc::downgrade(&self.shared), reports));
         }
-        self.shared.untold.send_modify(|untold| *untold += 1);
+        self.shared.pending_background.send_modify(|pending_background| *pending_background += 1);
         let started = self.shared.background.start(&layered, arguments, ids, &self.shared.config.name);
-        self.settle(&call_id, &started.content.text().unwrap_or_default(), ToolResultState::Success);
+        self.write_result(&call_id, &started.content.text().unwrap_or_default(), ToolResultState::Success);
     }
 }
 
-/// Passes on what tools in the background report, as long as there is an agent.
+/// Forwards the events of background tools until the agent is dropped.
 async fn report(shared: Weak<Shared>, mut reports: mpsc::UnboundedReceiver<BackgroundEvent>) {
     while let Some(report) = reports.recv().await {
         let Some(shared) = shared.upgrade() else { return };
         match report {
             BackgroundEvent::Finished { hint, .. } => {
-                shared.change(|state| state.take_hint(*hint));
-                shared.untold.send_modify(|untold| *untold = untold.saturating_sub(1));
+                shared.change(|state| state.queue_hint(*hint));
+                shared
+                    .pending_background
+                    .send_modify(|pending_background| *pending_background = pending_background.saturating_sub(1));
             }
             BackgroundEvent::Progress { event: ToolEvent::Signal { name, value }, .. } => shared.signal(name, value),
-            // Output is kept for the outcome, and the reply that could have been stopped may be over.
+            // Output becomes part of the result, and the reply that could be stopped may have ended.
             BackgroundEvent::Progress {
                 event: ToolEvent::Text(_) | ToolEvent::Data(_) | ToolEvent::Stop { .. },
                 ..
@@ -62,7 +64,7 @@ async fn report(shared: Weak<Shared>, mut reports: mpsc::UnboundedReceiver<Backg
     }
 }
 
-/// A tool with the middleware around it, and the permissions of the agent when it was started.
+/// A tool with the agent's middleware, and with the permissions at the time of its start.
 struct Layered {
     tool: CompiledTool,
     layers: Arc<[Arc<dyn Middleware>]>,

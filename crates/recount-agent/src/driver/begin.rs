@@ -1,4 +1,4 @@
-//! How a reply begins, and how one that was left is taken up again.
+//! Starting a reply, and resuming one that waits or was interrupted by a crash.
 
 use std::sync::Arc;
 
@@ -7,95 +7,100 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::active_reply::{ActiveReply, Failure, Stage};
-use super::answers::{Known, check_for_sub_agent, has_expired};
-use super::structured::{Form, MountedForm, form_of};
-use crate::agent::{Delivery, Inner, OpenReply, Running, Shared};
+use super::answers::{AnswerContext, check_for_sub_agent, has_expired};
+use super::structured::{OutputTool, resumed_output_tool};
+use crate::agent::{Inner, OpenReply, QueuedAnswer, RunningReply, Shared};
 use crate::error::Error;
-use crate::input::{Checked, Input, InputRejection, Said, check, check_messages};
+use crate::input::{Input, InputKind, InputRejection, ValidatedAnswer, check_messages, validate_answer};
 use crate::machine::{CallStatus, OpenCalls, Step, next_step};
 use crate::state::ReplyState;
 use crate::stream::ReplyStream;
+use crate::tool::StructuredOutput;
 
-/// How a reply is entered.
-enum Entry {
+/// How a reply is started or resumed.
+enum StartMode {
     New(Vec<Msg>),
-    /// It waits, and this is an answer to it.
-    Answer(OpenReply, AgentEvent, Checked),
-    /// It has waited for too long.
+    /// Resume a waiting reply with an answer.
+    Answer(OpenReply, AgentEvent, ValidatedAnswer),
+    /// Resume a waiting reply with expired calls.
     Expired(OpenReply),
-    /// Its process died, and maybe somebody has answered it meanwhile.
-    Restart(OpenReply, Option<(AgentEvent, Checked)>),
+    /// Resume a reply after a crash, possibly with an answer.
+    Restart(OpenReply, Option<(AgentEvent, ValidatedAnswer)>),
 }
 
-/// The right to write a reply.
-struct Seat {
-    entry: Entry,
+/// The exclusive right to write a reply of the agent.
+struct ReplyClaim {
+    mode: StartMode,
     reply_id: String,
     cancel: CancellationToken,
-    inbox: mpsc::UnboundedReceiver<Delivery>,
+    inbox: mpsc::UnboundedReceiver<QueuedAnswer>,
 }
 
-/// Begins a reply, or goes on with the one that waits.
-pub(crate) fn begin(shared: &Arc<Shared>, input: Input, form: Option<Form>) -> Result<ReplyStream, Error> {
-    let Input { said, is_recorded, part_of } = input;
-    // A schema that is none is found out before anything is said.
-    let form = form.map(MountedForm::new).transpose()?;
-    let Seat { entry, reply_id, cancel, inbox } = take_seat(shared, said)?;
-    let work = |reply, place, form| ActiveReply {
+/// Starts a reply, or resumes the waiting one.
+pub(crate) fn begin(
+    shared: &Arc<Shared>,
+    input: Input,
+    output_tool: Option<StructuredOutput>,
+) -> Result<ReplyStream, Error> {
+    let Input { kind, is_recorded, parent_call } = input;
+    // Compile the schema first, so that an invalid one fails before anything is written.
+    let output_tool = output_tool.map(OutputTool::new).transpose()?;
+    let ReplyClaim { mode, reply_id, cancel, inbox } = claim_agent(shared, kind)?;
+    let work = |reply, position, output_tool| ActiveReply {
         shared: Arc::clone(shared),
         reply,
-        place,
+        position,
         cancel,
         inbox,
-        form,
-        again: Vec::new(),
-        shown: None,
-        may_force: true,
+        output_tool,
+        calls_to_rerun: Vec::new(),
+        last_view: None,
+        can_force_tool: true,
         stage: Stage::Between,
-        endings: 0,
+        ended_rounds: 0,
         has_worked: false,
         is_done: false,
     };
     let own_id = reply_id.clone();
-    let mut taken_up = None;
+    let mut resumed_from = None;
     let mut resumed = |open: OpenReply| {
         let session_id = shared.lock().state.session_id.clone();
-        taken_up = Some(open.fold.clone());
-        (ReplyWriter::resume(shared.writer_sink(), shared.stamps.stamps(), session_id, open.fold), open.place)
+        resumed_from = Some(open.fold.clone());
+        (ReplyWriter::resume(shared.writer_sink(), shared.stamps.stamps(), session_id, open.fold), open.position)
     };
-    let work = match entry {
-        Entry::New(messages) => {
-            take_messages(shared, messages, is_recorded);
-            let schema = form.as_ref().map(MountedForm::schema);
-            let place = shared.lock().conversation.len();
+    let work = match mode {
+        StartMode::New(messages) => {
+            add_messages(shared, messages, is_recorded);
+            let schema = output_tool.as_ref().map(OutputTool::schema);
+            let position = shared.lock().conversation.len();
             let session_id = shared.change(|state| {
                 state.reply = Some(ReplyState { schema, ..ReplyState::new(&reply_id) });
                 state.session_id.clone()
             });
             let (sink, stamps) = (shared.writer_sink(), shared.stamps.stamps());
             let name = shared.config.name.clone();
-            let start = with_parent(ReplyStart::new(session_id, name).with_reply_id(reply_id), part_of);
-            work(ReplyWriter::start_with(sink, stamps, start), place, form)
+            let start = with_parent(ReplyStart::new(session_id, name).with_reply_id(reply_id), parent_call);
+            work(ReplyWriter::start_with(sink, stamps, start), position, output_tool)
         }
-        Entry::Answer(open, event, checked) => {
-            let (reply, place) = resumed(open);
-            let mut work = work(reply, place, form_of(shared, form));
+        StartMode::Answer(open, event, checked) => {
+            let (reply, position) = resumed(open);
+            let mut work = work(reply, position, resumed_output_tool(shared, output_tool));
             work.apply(event, checked, is_recorded);
             work
         }
-        Entry::Expired(open) => {
-            let (reply, place) = resumed(open);
-            let mut work = work(reply, place, form_of(shared, form));
+        StartMode::Expired(open) => {
+            let (reply, position) = resumed(open);
+            let mut work = work(reply, position, resumed_output_tool(shared, output_tool));
             work.expire();
             work
         }
-        Entry::Restart(open, answer) => {
-            let (reply, place) = resumed(open);
-            let mut work = work(reply, place, form_of(shared, form));
+        StartMode::Restart(open, answer) => {
+            let (reply, position) = resumed(open);
+            let mut work = work(reply, position, resumed_output_tool(shared, output_tool));
             let problem = work.restart();
             if let Some(error) = problem {
                 let failed = work.run_into(Failure { error });
-                return Ok(ReplyStream::new(Arc::clone(shared), own_id, Box::pin(failed), taken_up));
+                return Ok(ReplyStream::new(Arc::clone(shared), own_id, Box::pin(failed), resumed_from));
             }
             if let Some((event, checked)) = answer {
                 work.apply(event, checked, is_recorded);
@@ -103,48 +108,50 @@ pub(crate) fn begin(shared: &Arc<Shared>, input: Input, form: Option<Form>) -> R
             work
         }
     };
-    Ok(ReplyStream::new(Arc::clone(shared), own_id, Box::pin(work.run()), taken_up))
+    Ok(ReplyStream::new(Arc::clone(shared), own_id, Box::pin(work.run()), resumed_from))
 }
 
 /// Links the reply of a sub-agent to the reply and the tool call that started it.
-fn with_parent(start: ReplyStart, part_of: Option<(String, String)>) -> ReplyStart {
-    match part_of {
+fn with_parent(start: ReplyStart, parent_call: Option<(String, String)>) -> ReplyStart {
+    match parent_call {
         None => start,
         Some((reply_id, call_id)) => start.with_parent(reply_id).with_metadata([("tool_call_id", call_id)]),
     }
 }
 
-/// Takes the seat, if nobody has it and what is said fits.
-fn take_seat(shared: &Shared, said: Said) -> Result<Seat, Error> {
+/// Claims the agent. Fails if it is busy or the input is invalid.
+fn claim_agent(shared: &Shared, kind: InputKind) -> Result<ReplyClaim, Error> {
     let mut inner = shared.lock();
     if let Some(running) = &inner.running {
         return Err(Error::Busy { reply_id: running.reply_id.clone() });
     }
-    let entry = entry(shared, &mut inner, said)?;
-    let reply_id = match &entry {
-        Entry::New(_) => shared.stamps.id(),
-        Entry::Answer(open, ..) | Entry::Expired(open) | Entry::Restart(open, _) => open.fold.message().id().to_owned(),
+    let mode = start_mode(shared, &mut inner, kind)?;
+    let reply_id = match &mode {
+        StartMode::New(_) => shared.stamps.id(),
+        StartMode::Answer(open, ..) | StartMode::Expired(open) | StartMode::Restart(open, _) => {
+            open.fold.message().id().to_owned()
+        }
     };
     let cancel = CancellationToken::new();
     let (sender, inbox) = mpsc::unbounded_channel();
-    inner.running = Some(Running { reply_id: reply_id.clone(), cancel: cancel.clone(), inbox: sender });
-    inner.set_reader(true);
-    Ok(Seat { entry, reply_id, cancel, inbox })
+    inner.running = Some(RunningReply { reply_id: reply_id.clone(), cancel: cancel.clone(), inbox: sender });
+    inner.set_has_reader(true);
+    Ok(ReplyClaim { mode, reply_id, cancel, inbox })
 }
 
-/// How the reply is entered with what is said.
-fn entry(shared: &Shared, inner: &mut Inner, said: Said) -> Result<Entry, Error> {
-    let said = match said {
-        Said::Messages(messages) => {
+/// Determines how the input starts or resumes a reply.
+fn start_mode(shared: &Shared, inner: &mut Inner, kind: InputKind) -> Result<StartMode, Error> {
+    let event = match kind {
+        InputKind::Messages(messages) => {
             check_messages(&messages)?;
-            let Some(open) = &inner.open else { return Ok(Entry::New(messages)) };
+            let Some(open) = &inner.open else { return Ok(StartMode::New(messages)) };
             let reply_id = open.fold.message().id().to_owned();
             if is_waiting(shared, inner, open) {
                 if messages.is_empty() && has_expired(shared, &inner.state) {
                     return inner
                         .open
                         .take()
-                        .map(Entry::Expired)
+                        .map(StartMode::Expired)
                         .ok_or(Error::Rejected(InputRejection::NothingWaiting));
                 }
                 let calls = OpenCalls::of(open.fold.message());
@@ -157,16 +164,16 @@ fn entry(shared: &Shared, inner: &mut Inner, said: Said) -> Result<Entry, Error>
             }
             None
         }
-        Said::Interrupt => {
+        InputKind::Interrupt => {
             let open = inner.open.as_ref().ok_or(InputRejection::NothingWaiting)?;
             let kind = UserInterruptEvent::new(open.fold.message().id().to_owned());
             Some(Event::stamped(shared.stamps.id(), shared.stamps.time_text(), kind))
         }
-        Said::Event(event) => Some(*event),
+        InputKind::Event(event) => Some(*event),
     };
-    let answer = match said {
+    let answer = match event {
         Some(event) => {
-            let checked = checked(shared, inner, &event)?;
+            let checked = validate(shared, inner, &event)?;
             Some((event, checked))
         }
         None => None,
@@ -174,20 +181,20 @@ fn entry(shared: &Shared, inner: &mut Inner, said: Said) -> Result<Entry, Error>
     let Some(open) = inner.open.take() else { return Err(InputRejection::NothingWaiting.into()) };
     let is_waiting = is_waiting(shared, inner, &open);
     Ok(match answer {
-        Some((event, checked)) if is_waiting => Entry::Answer(open, event, checked),
-        answer => Entry::Restart(open, answer),
+        Some((event, checked)) if is_waiting => StartMode::Answer(open, event, checked),
+        answer => StartMode::Restart(open, answer),
     })
 }
 
-/// Holds an answer to the reply that is open.
-fn checked(shared: &Shared, inner: &Inner, event: &AgentEvent) -> Result<Checked, InputRejection> {
+/// Validates an answer against the open reply.
+fn validate(shared: &Shared, inner: &Inner, event: &AgentEvent) -> Result<ValidatedAnswer, InputRejection> {
     if !crate::input::is_answer(event) {
         return Err(InputRejection::UnsupportedEvent { type_name: event.type_name().to_owned() });
     }
     let reply_id = event.reply_id().unwrap_or_default().to_owned();
     match &inner.open {
         Some(open) if open.fold.message().id() == reply_id => {
-            check(event, open.fold.message(), &Known::of(shared, &inner.state))
+            validate_answer(event, open.fold.message(), &AnswerContext::of(shared, &inner.state))
         }
         _ if inner.sub_agents.contains_key(&reply_id) => {
             check_for_sub_agent(shared, inner, event).unwrap_or(Err(InputRejection::UnknownReply { reply_id }))
@@ -208,12 +215,12 @@ fn is_waiting(shared: &Shared, inner: &Inner, open: &OpenReply) -> bool {
     !has_broken && matches!(step, Step::Wait(_))
 }
 
-/// Adds messages to the conversation, and to what is kept where they are not there yet.
-pub(crate) fn take_messages(shared: &Shared, messages: Vec<Msg>, is_recorded: bool) {
+/// Adds messages to the conversation, and writes them as events unless they are already recorded.
+pub(crate) fn add_messages(shared: &Shared, messages: Vec<Msg>, is_recorded: bool) {
     if !is_recorded {
         for message in &messages {
             let kind = CustomEvent::message(message);
-            shared.keep(Event::stamped(shared.stamps.id(), shared.stamps.time_text(), kind));
+            shared.append_unstreamed(Event::stamped(shared.stamps.id(), shared.stamps.time_text(), kind));
         }
     }
     shared.lock().conversation.extend(messages);

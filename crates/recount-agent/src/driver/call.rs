@@ -1,4 +1,4 @@
-//! One call: from what the model wrote to a tool that may run.
+//! Preparing a call: finding its tool, parsing its arguments, and checking its permission.
 
 use std::sync::Arc;
 
@@ -6,36 +6,37 @@ use recount_message::{Object, PermissionBehavior, PermissionRule, ToolCallBlock,
 
 use super::active_reply::ActiveReply;
 use super::jobs::Job;
-use crate::future::caught;
+use crate::future::catch_panic;
 use crate::middleware::{Next, PermissionCheck};
 use crate::permission::{Behavior, Coverage, Decision};
 use crate::tool::{CompiledTool, ToolLookupError, arguments};
 
-/// What became of a call that was looked at.
-pub(super) enum Prepared {
-    /// It has its result.
-    Settled,
-    /// Somebody has to answer first.
-    Parked,
-    /// Its tool can run.
+/// The outcome of preparing a call.
+pub(super) enum PreparedCall {
+    /// The call has its result.
+    Finished,
+    /// The call waits for an answer.
+    Waiting,
+    /// The tool can run.
     Run(Job),
-    /// The reply was interrupted meanwhile.
+    /// The reply was interrupted.
     Cancelled,
 }
 
 impl ActiveReply {
-    /// The tool that a call is for.
+    /// Finds a tool by name.
     pub(crate) fn tool(&self, name: &str) -> Result<CompiledTool, ToolLookupError> {
-        if let Some(form) = self.form.as_ref().filter(|form| form.tool.spec().name == name) {
-            return Ok(form.tool.clone());
+        if let Some(output_tool) = self.output_tool.as_ref().filter(|output_tool| output_tool.tool.spec().name == name)
+        {
+            return Ok(output_tool.tool.clone());
         }
         self.shared.config.toolkit.find(name, &self.shared.lock().state.groups)
     }
 
-    /// Looks at a call: finds its tool, reads its arguments, asks for permission. `suggested` are the rules that the user
-    /// is asked to accept already: a call that one of them would cover is asked about after they have answered.
-    pub(super) async fn prepare(&mut self, id: &str, suggested: &mut Vec<PermissionRule>) -> Prepared {
-        let Some(call) = self.message().call(id).cloned() else { return Prepared::Settled };
+    /// Prepares a call. `suggested` are the rules that the user is already asked to accept in this batch: if one of
+    /// them covers the call, the call is not asked about until the user has answered.
+    pub(super) async fn prepare(&mut self, id: &str, suggested: &mut Vec<PermissionRule>) -> PreparedCall {
+        let Some(call) = self.message().call(id).cloned() else { return PreparedCall::Finished };
         let tool = match self.tool(&call.name) {
             Ok(tool) => tool,
             Err(unavailable) => return self.failed(id, &unavailable.to_string()),
@@ -44,15 +45,15 @@ impl ActiveReply {
             Ok(arguments) => arguments,
             Err(error) => return self.failed(id, &error.to_string()),
         };
-        let Some(decided) = self.decide(&call, &tool, &arguments.object).await else { return Prepared::Cancelled };
+        let Some(decided) = self.decide(&call, &tool, &arguments.object).await else { return PreparedCall::Cancelled };
         let decision = match decided {
             Ok(decision) => decision,
-            Err(panic) => return self.failed(id, &format!("whether the call may run could not be decided: {panic}")),
+            Err(panic) => return self.failed(id, &format!("the permission check panicked: {panic}")),
         };
         match decision.behavior {
             Behavior::Deny => {
-                self.settle(id, &decision.message, ToolResultState::Denied);
-                Prepared::Settled
+                self.write_result(id, &decision.message, ToolResultState::Denied);
+                PreparedCall::Finished
             }
             Behavior::Ask => {
                 let is_covered = !decision.for_safety && is_covered(&tool, &arguments.object, suggested);
@@ -60,18 +61,18 @@ impl ActiveReply {
                     suggested.extend(decision.suggested_rules.iter().cloned());
                     self.ask_user(id, decision);
                 }
-                Prepared::Parked
+                PreparedCall::Waiting
             }
             Behavior::Allow => self.allowed(&call, tool, arguments),
         }
     }
 
-    fn failed(&mut self, id: &str, text: &str) -> Prepared {
-        self.settle(id, text, ToolResultState::Error);
-        Prepared::Settled
+    fn failed(&mut self, id: &str, text: &str) -> PreparedCall {
+        self.write_result(id, text, ToolResultState::Error);
+        PreparedCall::Finished
     }
 
-    /// The decision about a call; an error if deciding panicked, and nothing if the reply was interrupted meanwhile.
+    /// Decides whether a call may run. Returns `None` if the reply was interrupted, and an error if the check panicked.
     async fn decide(
         &mut self,
         call: &ToolCallBlock,
@@ -87,7 +88,7 @@ impl ActiveReply {
             permissions,
         };
         let layers = Arc::clone(&self.shared.config.middleware);
-        let decision = caught(Next::of(&layers).permission(check));
+        let decision = catch_panic(Next::of(&layers).permission(check));
         self.cancel.run_until_cancelled(decision).await
     }
 
@@ -97,10 +98,10 @@ impl ActiveReply {
         }
     }
 
-    /// The call may run: it does, or somebody else is told to run it.
-    fn allowed(&mut self, call: &ToolCallBlock, tool: CompiledTool, arguments: arguments::Arguments) -> Prepared {
+    /// Starts the result of an allowed call. Its tool runs here, or externally.
+    fn allowed(&mut self, call: &ToolCallBlock, tool: CompiledTool, arguments: arguments::Arguments) -> PreparedCall {
         let both = (self.reply.unanswered_call(&call.id), self.reply.unanswered_call(&call.id));
-        let (Some(unanswered), Some(submitted)) = both else { return Prepared::Settled };
+        let (Some(unanswered), Some(submitted)) = both else { return PreparedCall::Finished };
         if call.state != ToolCallState::Allowed {
             self.reply.allow(&unanswered);
         }
@@ -112,13 +113,13 @@ impl ActiveReply {
         let _open = self.reply.tool_result_with(unanswered, extra);
         if tool.spec().external {
             self.reply.submit(&[&submitted]);
-            return Prepared::Parked;
+            return PreparedCall::Waiting;
         }
-        Prepared::Run(Job { call_id: call.id.clone(), tool, arguments: arguments.object })
+        PreparedCall::Run(Job { call_id: call.id.clone(), tool, arguments: arguments.object })
     }
 }
 
-/// Whether a rule that the user is asked to accept would answer for a call too.
+/// Returns whether a rule that the user is asked to accept covers a call.
 fn is_covered(tool: &CompiledTool, arguments: &Object, suggested: &[PermissionRule]) -> bool {
     let of_tool = suggested
         .iter()

@@ -1,4 +1,4 @@
-//! The end of a reply: whatever happened, every call has a result and every block an end.
+//! Closing a reply: every call gets a result, and every block is ended.
 
 use recount_message::FinishedReason;
 use recount_message::{Msg, ReplyEnd, ReplyWriter, ToolResultState};
@@ -6,44 +6,44 @@ use recount_message::{Msg, ReplyEnd, ReplyWriter, ToolResultState};
 use super::active_reply::ActiveReply;
 use crate::machine::{CallStatus, OpenCalls};
 
-/// Why calls are left without their tool's own result.
+/// Why calls are closed without a result of their tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Why {
-    /// Nothing is left open.
+pub(super) enum CloseReason {
+    /// The reply is complete.
     Ended,
     Interrupted,
-    /// Nobody reads the reply any more.
+    /// The reply was dropped.
     Abandoned,
     Stopped,
     Failed,
-    /// The model call broke off while it made them.
+    /// The model call failed while it was writing the call.
     Cut,
 }
 
-impl Why {
-    /// What the model is told of it.
+impl CloseReason {
+    /// Returns the result text for the model.
     fn text(self) -> &'static str {
         match self {
             Self::Interrupted => "<system-reminder>The user has interrupted this call.</system-reminder>",
             Self::Abandoned => {
-                "<system-reminder>The reply was broken off, and this call with it. What it has done by then is not known.\
+                "<system-reminder>The reply was aborted while this call was in progress. It may have had effects.\
                  </system-reminder>"
             }
             Self::Ended | Self::Stopped => {
                 "<system-reminder>The reply was stopped before this call was run.</system-reminder>"
             }
-            Self::Failed => "<system-reminder>Something broke before this call was done.</system-reminder>",
+            Self::Failed => "<system-reminder>The reply failed before this call was finished.</system-reminder>",
             Self::Cut => {
-                "<system-reminder>The call broke off while it was being made, and was not run.</system-reminder>"
+                "<system-reminder>The model call failed while this call was being written. It was not run.</system-reminder>"
             }
         }
     }
 }
 
 impl ActiveReply {
-    /// Ends the reply and puts its message where it belongs.
-    pub(super) fn close(&mut self, why: Why, end: ReplyEnd) -> Msg {
-        self.take_deliveries();
+    /// Ends the reply and moves its message to the conversation.
+    pub(super) fn close(&mut self, why: CloseReason, end: ReplyEnd) -> Msg {
+        self.process_queued_answers();
         self.close_sub_agents();
         self.reply.interrupt_model_call(None);
         self.close_calls(why);
@@ -54,8 +54,8 @@ impl ActiveReply {
         self.reply.finish(end);
         let message = self.message().clone();
         let mut inner = self.shared.lock();
-        let place = self.place.min(inner.conversation.len());
-        inner.conversation.insert(place, message.clone());
+        let position = self.position.min(inner.conversation.len());
+        inner.conversation.insert(position, message.clone());
         inner.running = None;
         inner.is_closing = false;
         drop(inner);
@@ -63,7 +63,7 @@ impl ActiveReply {
         message
     }
 
-    /// Ends the replies of those who work for this one. What they still say is not heard any more.
+    /// Ends the replies of sub-agents. Events that they write later are rejected.
     fn close_sub_agents(&mut self) {
         let (sub_agents, session_id) = {
             let mut inner = self.shared.lock();
@@ -78,25 +78,25 @@ impl ActiveReply {
         }
     }
 
-    /// Gives every call that has no result one that says why: first those that were running, then those that had to wait.
-    pub(super) fn close_calls(&mut self, why: Why) {
+    /// Writes a result for every call that has none: first for running calls, then for the others.
+    pub(super) fn close_calls(&mut self, why: CloseReason) {
         let calls = OpenCalls::of(self.message());
         let (running, others): (Vec<_>, Vec<_>) = calls.iter().partition(|(_, status)| *status == CallStatus::Running);
         for (id, status) in running.into_iter().chain(others) {
-            let why = if status == CallStatus::Cut { Why::Cut } else { why };
-            self.settle(id, why.text(), ToolResultState::Interrupted);
+            let why = if status == CallStatus::Cut { CloseReason::Cut } else { why };
+            self.write_result(id, why.text(), ToolResultState::Interrupted);
         }
     }
 
-    /// Gives the calls of a model call that broke off their results.
+    /// Writes results for the calls of a failed model call.
     pub(crate) fn close_cut_calls(&mut self) {
         for id in OpenCalls::of(self.message()).with_status(CallStatus::Cut) {
-            self.settle(&id, Why::Cut.text(), ToolResultState::Interrupted);
+            self.write_result(&id, CloseReason::Cut.text(), ToolResultState::Interrupted);
         }
     }
 
-    /// Gives a call a result that is only a text. One that has begun is gone on with.
-    pub(crate) fn settle(&mut self, id: &str, text: &str, state: ToolResultState) {
+    /// Writes a text as the result of a call, or appends it to a result that was already started.
+    pub(crate) fn write_result(&mut self, id: &str, text: &str, state: ToolResultState) {
         let open = self.reply.open_result(id).or_else(|| {
             let call = self.reply.unanswered_call(id)?;
             Some(self.reply.tool_result(call))
@@ -108,11 +108,11 @@ impl ActiveReply {
     }
 }
 
-/// Nobody reads the reply any more, or it broke: it ends here and now.
+/// Closes a reply that was dropped before its end.
 impl Drop for ActiveReply {
     fn drop(&mut self) {
         if !self.is_done {
-            self.close(Why::Abandoned, ReplyEnd::new(FinishedReason::Interrupted));
+            self.close(CloseReason::Abandoned, ReplyEnd::new(FinishedReason::Interrupted));
         }
     }
 }

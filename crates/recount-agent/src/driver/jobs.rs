@@ -1,4 +1,4 @@
-//! Tools that run.
+//! Running tools concurrently.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::middleware::{Middleware, Next, ToolRun};
 use crate::permission::Permissions;
 use crate::tool::{CallIds, CompiledTool, ToolContext, ToolError, ToolEvent, ToolOutput};
 
-/// So much may be said by tools before they have to wait until it is written.
-const SAID_AHEAD: usize = 64;
+/// The capacity of the channel for tool output. Tools wait while it is full.
+const OUTPUT_BUFFER: usize = 64;
 
-/// A call whose tool can run.
+/// A call that is ready to run.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) call_id: String,
@@ -25,13 +25,12 @@ pub(super) struct Job {
     pub(super) arguments: Object,
 }
 
-/// Tools that run at the same time. When they are dropped, they are stopped; one that does not let itself be stopped is left
-/// to itself, and nobody listens to it any more.
+/// Tools that run concurrently. Dropping it aborts them. The output of a tool that cannot be aborted is discarded.
 pub(super) struct Jobs {
     running: JoinSet<Result<ToolOutput, ToolError>>,
     calls: HashMap<Id, Started>,
-    says: mpsc::Sender<(String, ToolEvent)>,
-    said: mpsc::Receiver<(String, ToolEvent)>,
+    sender: mpsc::Sender<(String, ToolEvent)>,
+    receiver: mpsc::Receiver<(String, ToolEvent)>,
 }
 
 #[derive(Debug)]
@@ -41,15 +40,15 @@ pub(super) struct Started {
     pub(super) arguments: Object,
 }
 
-/// Something that comes from the tools.
-pub(super) enum Heard {
-    Said(String, ToolEvent),
-    /// A tool has come to its end, after all that it said.
-    Done(Started, Result<ToolOutput, ToolError>),
+/// Output or the end of a running tool.
+pub(super) enum JobEvent {
+    Output(String, ToolEvent),
+    /// The tool has finished, and all of its output was returned before.
+    Finished(Started, Result<ToolOutput, ToolError>),
 }
 
-/// Where tools run.
-pub(super) struct Place {
+/// The environment that the tools of a batch share.
+pub(super) struct ToolEnvironment {
     pub(super) session_id: String,
     pub(super) reply_id: String,
     pub(super) agent: String,
@@ -59,10 +58,10 @@ pub(super) struct Place {
     pub(super) permissions: Arc<Permissions>,
 }
 
-impl Place {
-    pub(super) fn context(&self, call_id: &str, says: mpsc::Sender<(String, ToolEvent)>) -> ToolContext {
+impl ToolEnvironment {
+    pub(super) fn context(&self, call_id: &str, sender: mpsc::Sender<(String, ToolEvent)>) -> ToolContext {
         let ids = CallIds::new(&self.session_id, &self.reply_id, call_id);
-        ToolContext::new(ids, &self.agent, says, self.cancel.clone())
+        ToolContext::new(ids, &self.agent, sender, self.cancel.clone())
             .with_permissions(Arc::clone(&self.permissions))
             .hosted_by(Arc::clone(&self.host))
     }
@@ -70,42 +69,42 @@ impl Place {
 
 impl Jobs {
     pub(super) fn new() -> Self {
-        let (says, said) = mpsc::channel(SAID_AHEAD);
-        Self { running: JoinSet::new(), calls: HashMap::new(), says, said }
+        let (sender, receiver) = mpsc::channel(OUTPUT_BUFFER);
+        Self { running: JoinSet::new(), calls: HashMap::new(), sender, receiver }
     }
 
-    pub(super) fn start(&mut self, job: Job, place: &Place) {
+    pub(super) fn start(&mut self, job: Job, environment: &ToolEnvironment) {
         let Job { call_id, tool, arguments } = job;
-        let context = place.context(&call_id, self.says.clone());
+        let context = environment.context(&call_id, self.sender.clone());
         let act = ToolRun { tool: tool.clone(), arguments: arguments.clone(), context };
-        let layers = Arc::clone(&place.layers);
+        let layers = Arc::clone(&environment.layers);
         let task = self.running.spawn(async move { Next::of(&layers).acting(act).await });
         self.calls.insert(task.id(), Started { call_id, tool, arguments });
     }
 
-    /// What comes next from the tools; nothing when all have come to their end.
-    pub(super) async fn next(&mut self) -> Option<Heard> {
-        // What a tool has said before its end is there by then, and goes first.
-        if let Some(tool_event) = self.said_already() {
-            return Some(tool_event);
+    /// Returns the next event. `None` if all tools have finished.
+    pub(super) async fn next(&mut self) -> Option<JobEvent> {
+        // Output first, so that a tool's output is returned before its end.
+        if let Some(event) = self.try_next_output() {
+            return Some(event);
         }
         if self.calls.is_empty() {
             return None;
         }
         tokio::select! {
             biased;
-            Some((call_id, says)) = self.said.recv() => Some(Heard::Said(call_id, says)),
+            Some((call_id, event)) = self.receiver.recv() => Some(JobEvent::Output(call_id, event)),
             Some(ended) = self.running.join_next_with_id() => {
                 let (id, outcome) = outcome(ended);
-                self.calls.remove(&id).map(|started| Heard::Done(started, outcome))
+                self.calls.remove(&id).map(|started| JobEvent::Finished(started, outcome))
             }
             else => None,
         }
     }
 
-    /// What was said and not heard yet.
-    pub(super) fn said_already(&mut self) -> Option<Heard> {
-        self.said.try_recv().ok().map(|(call_id, says)| Heard::Said(call_id, says))
+    /// Returns output that is already in the channel.
+    pub(super) fn try_next_output(&mut self) -> Option<JobEvent> {
+        self.receiver.try_recv().ok().map(|(call_id, event)| JobEvent::Output(call_id, event))
     }
 }
 
@@ -116,7 +115,7 @@ fn outcome(ended: Result<(Id, Result<ToolOutput, ToolError>), JoinError>) -> (Id
             let id = error.id();
             let text = match error.try_into_panic() {
                 Ok(panic) => format!("the tool panicked: {}", panic_text(&*panic)),
-                Err(error) => format!("the tool was stopped: {error}"),
+                Err(error) => format!("the tool was aborted: {error}"),
             };
             (id, Err(ToolError::new(text)))
         }

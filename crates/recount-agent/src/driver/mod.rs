@@ -1,4 +1,4 @@
-//! Going on with a reply: it asks the [machine](crate::machine) what comes next, does it, and writes what comes of it.
+//! The driver of a reply: executes the steps of the [state machine](crate::machine) and writes the events.
 
 mod acting;
 mod active_reply;
@@ -14,7 +14,6 @@ mod rounds;
 mod structured;
 
 pub use active_reply::{ActiveReply, Failure, ReplyOutcome};
-pub(crate) use begin::{begin, take_messages};
-pub(crate) use context_budget::summarised;
-pub(crate) use reasoning::call_until;
-pub(crate) use structured::Form;
+pub(crate) use begin::{add_messages, begin};
+pub(crate) use context_budget::summarise_with_retry;
+pub(crate) use reasoning::call_with_cancel;

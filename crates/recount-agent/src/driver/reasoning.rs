@@ -1,4 +1,4 @@
-//! One round of thinking: what the model is told, the call, and the attempts that it takes.
+//! One reasoning round: building the request, and calling the model with retries and fallbacks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,11 +19,11 @@ use crate::tool::STRUCTURED_OUTPUT;
 use crate::view;
 
 impl ActiveReply {
-    /// Asks the model. Where that fails it is asked again, and then the next one.
+    /// Calls the model. On failure it is retried, then the fallback models are called in order.
     pub(crate) async fn reason(&mut self, mut plan: CallPlan) -> Result<(), Failure> {
-        self.tell_hints();
-        let unsaid = self.tell_runtime_state();
-        self.put_aside().await;
+        self.write_hints();
+        let request_hint = self.write_runtime_state();
+        self.offload_excess().await;
         let (mut is_counted, mut was_too_long) = (false, false);
         let layers = Arc::clone(&self.shared.config.middleware);
         let models = self.shared.config.models.clone();
@@ -38,22 +38,22 @@ impl ActiveReply {
             loop {
                 if let Some((name, error)) = failed.as_ref().filter(|_| !is_first) {
                     attempt += 1;
-                    let mut told = Object::from([("attempt", attempt)]);
-                    told.insert("model", *name);
-                    told.insert("class", error.class().as_str());
-                    self.signal(CustomName::Retry.as_str(), told);
+                    let mut fields = Object::from([("attempt", attempt)]);
+                    fields.insert("model", *name);
+                    fields.insert("class", error.class().as_str());
+                    self.signal(CustomName::Retry.as_str(), fields);
                 }
-                if !self.may_force && plan.tool_policy == ToolPolicy::StructuredOutput {
+                if !self.can_force_tool && plan.tool_policy == ToolPolicy::StructuredOutput {
                     plan.tool_policy = ToolPolicy::Any;
                 }
-                let mut request = self.request(plan, Arc::clone(model), unsaid.clone()).await;
+                let mut request = self.request(plan, Arc::clone(model), request_hint.clone()).await;
                 if std::mem::take(&mut is_first) && self.fit_context(&request).await? {
-                    request = self.request(plan, Arc::clone(model), unsaid.clone()).await;
+                    request = self.request(plan, Arc::clone(model), request_hint.clone()).await;
                 }
                 if self.cancel.is_cancelled() {
                     return Ok(());
                 }
-                // A round counts once it is about to be asked: until then nothing of it is lost with the process.
+                // The round is counted right before the call, so that a crash before it does not use up a round.
                 if !std::mem::replace(&mut is_counted, true) {
                     self.change(|reply| {
                         reply.iteration += 1;
@@ -66,15 +66,15 @@ impl ActiveReply {
                     return Ok(());
                 }
                 let is_again = if error.is_context_overflow() {
-                    let request = self.request(plan, Arc::clone(model), unsaid.clone()).await;
+                    let request = self.request(plan, Arc::clone(model), request_hint.clone()).await;
                     !std::mem::replace(&mut was_too_long, true)
-                        && self.compress(&request, CompressionReason::Refused).await?
+                        && self.compress(&request, CompressionReason::RejectedByProvider).await?
                 } else if plan.tool_policy == ToolPolicy::StructuredOutput && error.class() == ErrorType::InvalidRequest
                 {
-                    // Some models cannot be made to call a tool, while they think say. They are asked to.
-                    std::mem::take(&mut self.may_force)
+                    // Some models reject a forced tool call, for example while thinking is enabled. Retry without it.
+                    std::mem::take(&mut self.can_force_tool)
                 } else {
-                    may_pass(&error) && retries.next().is_some()
+                    is_transient(&error) && retries.next().is_some()
                 };
                 failed = Some((model.name(), error));
                 if !is_again {
@@ -85,16 +85,15 @@ impl ActiveReply {
         Err(failed.map_or_else(|| Failure::internal("there is no model"), |(_, error)| Failure::of_call(&error)))
     }
 
-    /// Makes one model call. Whatever the model did, its call has an end afterwards, and what a call that broke has shown is
-    /// marked.
-    pub(crate) async fn ask(&mut self, request: ModelRequest) -> CallOutcome {
+    /// Makes one model call. Always writes the end of the call, and marks the blocks of a failed call.
+    pub(crate) async fn call_model(&mut self, request: ModelRequest) -> CallOutcome {
         let ModelRequest { model, messages, options } = request;
         let cancel = self.cancel.clone();
-        let outcome = call_until(&*model, &messages, &options, &mut self.reply, &cancel).await;
+        let outcome = call_with_cancel(&*model, &messages, &options, &mut self.reply, &cancel).await;
         if let Some(usage) = outcome.end.usage.as_ref().filter(|_| outcome.end.error.is_none()) {
-            self.note_count(read(usage), estimate_tokens(&messages, &options.tools));
+            self.record_token_count(input_tokens(usage), estimate_tokens(&messages, &options.tools));
         }
-        self.shown = messages.into_iter().find(|message| message.id() == self.reply.reply_id());
+        self.last_view = messages.into_iter().find(|message| message.id() == self.reply.reply_id());
         outcome.end.end_model_call(&mut self.reply);
         if !cancel.is_cancelled() {
             if outcome.end.error.is_some() && outcome.end.has_output {
@@ -105,9 +104,9 @@ impl ActiveReply {
         outcome
     }
 
-    /// Says what others wanted to be said to the model.
-    fn tell_hints(&mut self) {
-        // One by one: each is gone from the state in the moment in which it stands in the message.
+    /// Writes the queued hints.
+    fn write_hints(&mut self) {
+        // One at a time: a hint is removed from the state together with the event that writes it.
         while let Some(hint) = self.next_hint() {
             self.reply.hint(hint);
         }
@@ -121,8 +120,13 @@ impl ActiveReply {
         next.inspect(|_| self.change(|_| {}))
     }
 
-    async fn request(&mut self, plan: CallPlan, model: Arc<dyn ChatModel>, unsaid: Option<HintBlock>) -> ModelRequest {
-        let shown = match self.shown.take() {
+    async fn request(
+        &mut self,
+        plan: CallPlan,
+        model: Arc<dyn ChatModel>,
+        request_hint: Option<HintBlock>,
+    ) -> ModelRequest {
+        let shown = match self.last_view.take() {
             Some(mut shown) => {
                 shown.update_from(self.message());
                 shown
@@ -138,12 +142,17 @@ impl ActiveReply {
         let (conversation, tools) = {
             let inner = self.shared.lock();
             let mark = view.compressed.as_ref().map(|compressed| &compressed.until);
-            let conversation = view::from_mark(&inner.conversation, self.place, shown, mark);
+            let conversation = view::from_cut_point(&inner.conversation, self.position, shown, mark);
             (conversation, config.toolkit.definitions(&inner.state.groups))
         };
-        let around = view::Around { agent: &config.name, system_prompt: &prompt, control: plan.control_hint, unsaid };
-        let messages = view.request(&around, conversation);
-        let tools = tools.into_iter().chain(self.form.as_ref().map(|form| form.tool.definition()));
+        let context = view::RequestContext {
+            agent: &config.name,
+            system_prompt: &prompt,
+            control: plan.control_hint,
+            request_hint,
+        };
+        let messages = view.request(&context, conversation);
+        let tools = tools.into_iter().chain(self.output_tool.as_ref().map(|output_tool| output_tool.tool.definition()));
         let options = CallOptions::new().tools(tools).cancelled_by(self.cancel.clone());
         let options = match plan.tool_policy {
             ToolPolicy::Any => options,
@@ -154,8 +163,8 @@ impl ActiveReply {
     }
 }
 
-/// Makes a model call, and leaves it alone if it does not care that it was cancelled.
-pub(crate) async fn call_until(
+/// Calls a model. If it does not return within a grace period after cancellation, its future is dropped.
+pub(crate) async fn call_with_cancel(
     model: &dyn ChatModel,
     messages: &[Msg],
     options: &CallOptions,
@@ -165,20 +174,20 @@ pub(crate) async fn call_until(
     tokio::select! {
         biased;
         outcome = model.call(messages, options, reply) => outcome,
-        () = ignored(cancel) => CallOutcome::new(abandoned(), model.name()),
+        () = cancel_grace_period(cancel) => CallOutcome::new(abandoned_call_end(), model.name()),
     }
 }
 
-/// All that was read. Some providers count what came from their cache apart from the rest, which shows where there is more
-/// of it, or where anything was written to it.
-fn read(usage: &Usage) -> u64 {
+/// Returns all input tokens. Some providers count cached tokens separately. They are recognised by cached input that
+/// exceeds the input tokens, or by tokens that were written to the cache.
+fn input_tokens(usage: &Usage) -> u64 {
     let cached = usage.cache_input_tokens.saturating_add(usage.cache_creation_input_tokens);
     let is_apart = usage.cache_creation_input_tokens > 0 || usage.cache_input_tokens > usage.input_tokens;
     if is_apart { usage.input_tokens.saturating_add(cached) } else { usage.input_tokens }
 }
 
-/// Whether asking the same model again may help.
-fn may_pass(error: &CallError) -> bool {
+/// Returns whether a retry of the same model may succeed.
+fn is_transient(error: &CallError) -> bool {
     match error.kind() {
         CallErrorKind::Setup | CallErrorKind::Cancelled | CallErrorKind::TooLarge => false,
         _ => !matches!(
@@ -188,17 +197,17 @@ fn may_pass(error: &CallError) -> bool {
     }
 }
 
-/// So long a model may take to hear that nobody wants its answer any more.
+/// How long a model may take to return after its call was cancelled.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Comes to its end when a model does not care that its call was cancelled.
-async fn ignored(cancel: &CancellationToken) {
+/// Completes after the grace period that follows a cancellation.
+async fn cancel_grace_period(cancel: &CancellationToken) {
     cancel.cancelled().await;
     tokio::time::sleep(GRACE).await;
 }
 
-/// The end of a call that was left alone.
-fn abandoned() -> CallEnd {
+/// Returns the end of a call that was dropped.
+fn abandoned_call_end() -> CallEnd {
     let error = CallError::new(CallErrorKind::Cancelled, ErrorType::Unknown, "the call was cancelled");
     CallEnd::failed(error, false)
 }

@@ -1,4 +1,4 @@
-//! Round after round, until the reply ends or has to wait.
+//! Running rounds until the reply ends or waits.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use recount_message::jiff::SignedDuration;
 use recount_message::{CustomName, FinishedReason, GenerateReason, Json, Msg, Object, ReplyEnd, format_time};
 
 use super::active_reply::{ActiveReply, Failure, ReplyOutcome, Stage};
-use super::closing::Why;
+use super::closing::CloseReason;
 use crate::agent::OpenReply;
 use crate::error::Error;
 use crate::machine::{EndReason, PendingCalls, Step};
@@ -14,7 +14,7 @@ use crate::middleware::Next;
 use crate::state::Phase;
 
 impl ActiveReply {
-    /// Goes on until the reply ends or has to wait, and writes how it did.
+    /// Runs the reply until it has ended or waits.
     pub(super) async fn run(mut self) -> Result<Msg, Error> {
         let layers = Arc::clone(&self.shared.config.middleware);
         loop {
@@ -26,36 +26,36 @@ impl ActiveReply {
         }
     }
 
-    /// Ends the reply, since it cannot go on.
+    /// Ends the reply with an error.
     pub(super) async fn run_into(mut self, failure: Failure) -> Result<Msg, Error> {
         self.conclude(ReplyOutcome::Failed(failure)).await
     }
 
-    /// The rounds themselves. Once they have come to an end, going on means that another answer is wanted.
-    pub(crate) async fn rounds(&mut self) -> ReplyOutcome {
-        if self.endings > 0 {
+    /// Runs rounds until the reply can end. If a middleware calls this again, the model is called for another answer.
+    pub(crate) async fn run_rounds(&mut self) -> ReplyOutcome {
+        if self.ended_rounds > 0 {
             if !self.has_worked {
-                let message = "a middleware wants another round, and there is nothing left to do in one";
+                let message = "a middleware requested another round, but the last one did nothing";
                 return ReplyOutcome::Failed(Failure::internal(message));
             }
             self.change(|reply| reply.phase = Phase::Idle);
         }
         self.has_worked = false;
-        let ending = self.until_end().await;
-        self.endings += 1;
+        let ending = self.run_until_outcome().await;
+        self.ended_rounds += 1;
         self.stage = Stage::Between;
         ending
     }
 
-    async fn until_end(&mut self) -> ReplyOutcome {
+    async fn run_until_outcome(&mut self) -> ReplyOutcome {
         let layers = Arc::clone(&self.shared.config.middleware);
         loop {
-            self.take_deliveries();
-            if let Err(failure) = self.run_again().await {
+            self.process_queued_answers();
+            if let Err(failure) = self.rerun_calls().await {
                 return ReplyOutcome::Failed(failure);
             }
             if self.cancel.is_cancelled() {
-                return self.cancelled_by();
+                return self.cancellation_outcome();
             }
             let done = match self.step() {
                 Step::CallModel(plan) => {
@@ -64,7 +64,7 @@ impl ActiveReply {
                 }
                 Step::RunTools(calls) => {
                     self.stage = Stage::Acting;
-                    self.act(calls).await
+                    self.run_calls(calls).await
                 }
                 Step::Wait(waiting) => return ReplyOutcome::Waiting(waiting),
                 Step::End(end) => return ReplyOutcome::Ended(end),
@@ -76,10 +76,10 @@ impl ActiveReply {
         }
     }
 
-    /// A run is cancelled by somebody, or because nothing that it says is kept any more.
-    fn cancelled_by(&self) -> ReplyOutcome {
-        match self.shared.take_failure() {
-            Some(error) => ReplyOutcome::Failed(Failure::internal(format!("the events cannot be kept: {error}"))),
+    /// Returns the reason for the cancellation: an error of the sink, or an interrupt.
+    fn cancellation_outcome(&self) -> ReplyOutcome {
+        match self.shared.take_sink_error() {
+            Some(error) => ReplyOutcome::Failed(Failure::internal(format!("cannot persist the events: {error}"))),
             None => ReplyOutcome::Interrupted,
         }
     }
@@ -88,12 +88,12 @@ impl ActiveReply {
         match ending {
             ReplyOutcome::Ended(end) => {
                 let message = self.end(end);
-                self.kept(message).await
+                self.commit_end(message).await
             }
-            // A reply that waits is left open before it comes to this.
+            // A waiting reply does not reach this function, because it is left open.
             ReplyOutcome::Interrupted | ReplyOutcome::Waiting(_) => {
-                let message = self.close(Why::Interrupted, ReplyEnd::new(FinishedReason::Interrupted));
-                let message = self.kept(message).await?;
+                let message = self.close(CloseReason::Interrupted, ReplyEnd::new(FinishedReason::Interrupted));
+                let message = self.commit_end(message).await?;
                 if self.shared.config.raise_on_interrupt {
                     return Err(Error::Interrupted { message: Box::new(message) });
                 }
@@ -104,18 +104,18 @@ impl ActiveReply {
     }
 
     async fn fail(&mut self, Failure { error }: Failure) -> Result<Msg, Error> {
-        let message = self.close(Why::Failed, ReplyEnd::failed(error.clone()));
-        let message = Box::new(self.kept(message).await?);
+        let message = self.close(CloseReason::Failed, ReplyEnd::failed(error.clone()));
+        let message = Box::new(self.commit_end(message).await?);
         Err(Error::Failed { error, message })
     }
 
-    /// A reply has ended when its end is kept.
-    async fn kept(&mut self, message: Msg) -> Result<Msg, Error> {
+    /// Waits until the end of the reply is persisted.
+    async fn commit_end(&mut self, message: Msg) -> Result<Msg, Error> {
         match self.shared.commit().await {
             Ok(()) => Ok(message),
             Err(error) => {
-                self.shared.take_failure();
-                let Failure { error } = Failure::internal(format!("the end of the reply cannot be kept: {error}"));
+                self.shared.take_sink_error();
+                let Failure { error } = Failure::internal(format!("cannot persist the end of the reply: {error}"));
                 Err(Error::Failed { error, message: Box::new(message) })
             }
         }
@@ -123,25 +123,28 @@ impl ActiveReply {
 
     fn end(&mut self, end: EndReason) -> Msg {
         match end {
-            EndReason::Completed => self.close(Why::Ended, ReplyEnd::completed()),
+            EndReason::Completed => self.close(CloseReason::Ended, ReplyEnd::completed()),
             EndReason::Structured => {
                 let output = self.state().structured_output.unwrap_or_default();
-                let reason = because(GenerateReason::StructuredOutput);
-                self.close(Why::Ended, ReplyEnd::completed().with_structured_output(output).with_metadata(reason))
+                let reason = generate_reason_metadata(GenerateReason::StructuredOutput);
+                self.close(
+                    CloseReason::Ended,
+                    ReplyEnd::completed().with_structured_output(output).with_metadata(reason),
+                )
             }
             EndReason::Exceeded => {
                 self.reply.exceed_max_iters();
-                self.close(Why::Ended, ReplyEnd::new(FinishedReason::ExceedMaxIters))
+                self.close(CloseReason::Ended, ReplyEnd::new(FinishedReason::ExceedMaxIters))
             }
             EndReason::Stopped(stop) => {
-                let reason = because(stop.after.generate_reason());
-                self.close(Why::Stopped, ReplyEnd::completed().with_metadata(reason))
+                let reason = generate_reason_metadata(stop.after.generate_reason());
+                self.close(CloseReason::Stopped, ReplyEnd::completed().with_metadata(reason))
             }
         }
     }
 
-    /// Notes until when calls can be confirmed, if that is limited. The first time comes back.
-    fn expire_later(&self, confirmations: &[String]) -> Option<String> {
+    /// Sets the expiry of calls that wait for a confirmation, if it is limited. Returns the earliest one.
+    fn set_expiries(&self, confirmations: &[String]) -> Option<String> {
         let within = SignedDuration::try_from(self.shared.config.confirm_within?).ok()?;
         let time = format_time(self.shared.stamps.time().checked_add(within).ok()?);
         let mut first = None;
@@ -155,35 +158,35 @@ impl ActiveReply {
         first
     }
 
-    /// The reply waits: nothing is written any more until somebody answers. Nothing comes back when somebody has meanwhile.
+    /// Leaves the reply open until it is answered. Returns `None` if an answer has arrived meanwhile.
     async fn wait(&mut self, waiting: &PendingCalls) -> Option<Result<Msg, Error>> {
-        let expires_at = self.expire_later(&waiting.confirmations);
-        let mut told = Object::from([("reply_id", self.message().id())]);
+        let expires_at = self.set_expiries(&waiting.confirmations);
+        let mut fields = Object::from([("reply_id", self.message().id())]);
         let calls: Vec<Json> = {
-            // What an agent waits for that works for this one, it has told itself.
+            // Sub-agents write this signal for their own calls.
             let inner = self.shared.lock();
             let own = |call: &&String| !inner.state.sub_agents.contains_key(*call);
             let calls = waiting.confirmations.iter().chain(waiting.results.iter().filter(own));
             calls.map(|call| Json::from(call.as_str())).collect()
         };
-        told.insert("calls", calls);
-        told.insert("expires_at", expires_at.map_or_else(Json::null, Json::from));
-        self.reply.signal(CustomName::Waiting.as_str(), told);
+        fields.insert("calls", calls);
+        fields.insert("expires_at", expires_at.map_or_else(Json::null, Json::from));
+        self.reply.signal(CustomName::Waiting.as_str(), fields);
         if let Err(error) = self.shared.commit().await {
-            self.shared.take_failure();
-            return Some(self.fail(Failure::internal(format!("the events cannot be kept: {error}"))).await);
+            self.shared.take_sink_error();
+            return Some(self.fail(Failure::internal(format!("cannot persist the events: {error}"))).await);
         }
         let mut inner = self.shared.lock();
-        // Answers are sent under the same lock, so none can come in between and be lost.
-        let delivery = self.inbox.try_recv().ok();
-        if delivery.is_some() || self.cancel.is_cancelled() {
+        // Answers are queued under the same lock, so an answer is either seen here or finds the reply waiting.
+        let queued = self.inbox.try_recv().ok();
+        if queued.is_some() || self.cancel.is_cancelled() {
             drop(inner);
-            delivery.into_iter().for_each(|delivery| self.deliver(delivery));
+            queued.into_iter().for_each(|queued| self.process_answer(queued));
             self.has_worked = true;
             return None;
         }
         let message = self.reply.message().clone();
-        inner.open = Some(OpenReply { fold: self.reply.pause(), place: self.place });
+        inner.open = Some(OpenReply { fold: self.reply.pause(), position: self.position });
         inner.running = None;
         drop(inner);
         self.is_done = true;
@@ -191,7 +194,7 @@ impl ActiveReply {
     }
 }
 
-/// The reason, where it is kept.
-fn because(reason: GenerateReason) -> Object {
+/// Returns metadata with the reason for the end of the reply.
+fn generate_reason_metadata(reason: GenerateReason) -> Object {
     Object::from([("agentscope_generate_reason", reason.as_str())])
 }

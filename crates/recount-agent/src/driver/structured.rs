@@ -1,4 +1,4 @@
-//! The form that an answer has to have.
+//! The tool through which the model returns structured output.
 
 use recount_message::{Json, Object};
 
@@ -6,18 +6,15 @@ use crate::agent::Shared;
 use crate::error::Error;
 use crate::tool::{CompiledTool, StructuredOutput};
 
-/// The form that an answer has to have.
-pub(crate) type Form = StructuredOutput;
-
-/// A form that is ready to be asked for.
+/// The compiled tool for structured output.
 #[derive(Debug, Clone)]
-pub(super) struct MountedForm {
-    form: Form,
+pub(super) struct OutputTool {
+    form: StructuredOutput,
     pub(super) tool: CompiledTool,
 }
 
-impl MountedForm {
-    pub(super) fn new(form: Form) -> Result<Self, Error> {
+impl OutputTool {
+    pub(super) fn new(form: StructuredOutput) -> Result<Self, Error> {
         let tool = CompiledTool::new(form.clone())?;
         Ok(Self { form, tool })
     }
@@ -26,19 +23,19 @@ impl MountedForm {
         self.form.schema().clone()
     }
 
-    /// The answer that a call's arguments are.
+    /// Returns the structured output in the arguments of a call.
     pub(super) fn answer(&self, arguments: &Object) -> Object {
         self.form.complete(arguments)
     }
 }
 
-/// The form of a reply that is taken up again: the one that it was begun with counts, and a type that is given anew checks
-/// more than its schema.
-pub(super) fn form_of(shared: &Shared, given: Option<MountedForm>) -> Option<MountedForm> {
+/// Returns the output tool of a resumed reply. The schema that the reply was started with counts. A given type with the
+/// same schema is used, because it also validates more than its schema.
+pub(super) fn resumed_output_tool(shared: &Shared, given: Option<OutputTool>) -> Option<OutputTool> {
     let schema = shared.lock().state.reply.as_ref()?.schema.clone()?;
     match given {
         Some(given) if given.schema() == schema => Some(given),
-        // It was mounted when the reply began.
-        _ => MountedForm::new(Form::from_schema(schema)).ok(),
+        // Compiling cannot fail, because it succeeded when the reply started.
+        _ => OutputTool::new(StructuredOutput::from_schema(schema)).ok(),
     }
 }

@@ -1,4 +1,4 @@
-//! An answer, held to what the reply waits for. It is looked at as a whole before any of it is applied.
+//! Validating an answer against the calls that wait, as a whole and before any part of it is applied.
 
 use std::collections::HashSet;
 
@@ -10,53 +10,57 @@ use super::InputRejection;
 use crate::machine::{CallStatus, OpenCalls};
 use crate::permission::Permissions;
 
-/// What an answer says, once it is known to fit.
+/// A validated answer.
 #[derive(Debug)]
-pub(crate) enum Checked {
-    /// The user's word, in the order of the calls.
+pub(crate) enum ValidatedAnswer {
+    /// Confirmations, in the order of the calls.
     Confirmations(Vec<Confirmation>),
-    /// Results from elsewhere, in their own order.
+    /// External results, in the order of the answer.
     Results(Vec<ToolResultBlock>),
     Interrupt,
-    /// It is for an agent that works on this call.
+    /// An answer for the sub-agent of this call.
     ForSubAgent(String),
 }
 
-/// The user's word about one call.
+/// The user's decision about one call.
 #[derive(Debug)]
 pub(crate) struct Confirmation {
     pub(crate) call_id: String,
     pub(crate) is_allowed: bool,
     pub(crate) rules: Vec<PermissionRule>,
-    /// Why it is refused, if that was said.
+    /// The reason for a denial.
     pub(crate) reason: Option<String>,
 }
 
-/// So much of a reason the model is told.
-const LONGEST_REASON: usize = 1_000;
+/// The maximum length of a reason, in characters. The rest is cut off.
+const MAX_REASON_CHARS: usize = 1_000;
 
-/// What may be wrong with an answer beside its form.
-pub(crate) trait Problems {
-    /// What is wrong with the metadata of a tool's result.
-    fn with_metadata(&self, result: &ToolResultBlock) -> Option<String>;
+/// The checks of an answer that depend on the agent's tools and state.
+pub(crate) trait AnswerValidator {
+    /// Validates the metadata of a result. Returns the error as text.
+    fn metadata_error(&self, result: &ToolResultBlock) -> Option<String>;
 
-    /// What is wrong with the arguments that the user has given to a call.
-    fn with_arguments(&self, edited: &ToolCallBlock) -> Option<String>;
+    /// Validates arguments that the user has edited. Returns the error as text.
+    fn argument_error(&self, edited: &ToolCallBlock) -> Option<String>;
 
     /// Returns the index of the first allow rule in an answer that does not cover the call as the user has edited it.
-    /// `None` if all of them do, or if the arguments are the original ones in another notation.
-    fn with_rules(&self, original: &ToolCallBlock, answer: &ConfirmResult) -> Option<usize>;
+    /// `None` if all rules cover it, or if the arguments are equal to the original ones.
+    fn uncovered_rule(&self, original: &ToolCallBlock, answer: &ConfirmResult) -> Option<usize>;
 
-    /// When a call could last be confirmed, if that is over.
-    fn expired(&self, call_id: &str) -> Option<String>;
+    /// Returns the time at which a call has expired. `None` if it can still be confirmed.
+    fn expiry(&self, call_id: &str) -> Option<String>;
 
-    /// Whether an agent works on a call, so that nobody else has its result.
+    /// Returns whether a sub-agent works on a call, so that its result cannot come from outside.
     fn has_sub_agent(&self, call_id: &str) -> bool;
 }
 
-/// Looks at an answer to a reply.
-pub(crate) fn check(event: &AgentEvent, message: &Msg, problems: &impl Problems) -> Result<Checked, InputRejection> {
-    let reply = CheckedReply { message, calls: OpenCalls::of(message) };
+/// Validates an answer to a reply.
+pub(crate) fn validate_answer(
+    event: &AgentEvent,
+    message: &Msg,
+    validator: &impl AnswerValidator,
+) -> Result<ValidatedAnswer, InputRejection> {
+    let reply = ReplyCalls { message, calls: OpenCalls::of(message) };
     let reply_id = || message.id().to_owned();
     match &event.kind {
         EventKind::UserConfirmResult(kind) => {
@@ -67,22 +71,22 @@ pub(crate) fn check(event: &AgentEvent, message: &Msg, problems: &impl Problems)
             for answer in &kind.confirm_results {
                 reply.confirmation(answer)?;
                 let call_id = || answer.tool_call.id.clone();
-                if let Some(time) = problems.expired(&answer.tool_call.id) {
+                if let Some(time) = validator.expiry(&answer.tool_call.id) {
                     return Err(InputRejection::Expired { call_id: call_id(), time });
                 }
                 let original = message.call(&answer.tool_call.id);
                 let Some(original) = original.filter(|call| call.input != answer.tool_call.input) else { continue };
                 if answer.confirmed
-                    && let Some(problem) = problems.with_arguments(&answer.tool_call)
+                    && let Some(problem) = validator.argument_error(&answer.tool_call)
                 {
                     return Err(InputRejection::InvalidArguments { call_id: call_id(), problem });
                 }
-                if let Some(index) = problems.with_rules(original, answer) {
-                    let rule = answer.rules.iter().flatten().nth(index).map(shown).unwrap_or_default();
+                if let Some(index) = validator.uncovered_rule(original, answer) {
+                    let rule = answer.rules.iter().flatten().nth(index).map(rule_text).unwrap_or_default();
                     return Err(InputRejection::RuleNotCovering { call_id: call_id(), index, rule });
                 }
             }
-            Ok(Checked::Confirmations(reply.in_order(&kind.confirm_results)))
+            Ok(ValidatedAnswer::Confirmations(reply.confirmations_in_call_order(&kind.confirm_results)))
         }
         EventKind::ExternalExecutionResult(kind) => {
             if kind.execution_results.is_empty() {
@@ -91,18 +95,18 @@ pub(crate) fn check(event: &AgentEvent, message: &Msg, problems: &impl Problems)
             unique(kind.execution_results.iter().map(|result| result.id.as_str()))?;
             for result in &kind.execution_results {
                 reply.result(result)?;
-                if problems.has_sub_agent(&result.id) {
+                if validator.has_sub_agent(&result.id) {
                     return Err(InputRejection::NotWaiting { call_id: result.id.clone(), what: "a result" });
                 }
                 if let Some(problem) =
-                    problems.with_metadata(result).filter(|_| result.state == ToolResultState::Success)
+                    validator.metadata_error(result).filter(|_| result.state == ToolResultState::Success)
                 {
                     return Err(InputRejection::InvalidMetadata { call_id: result.id.clone(), problem });
                 }
             }
-            Ok(Checked::Results(kind.execution_results.clone()))
+            Ok(ValidatedAnswer::Results(kind.execution_results.clone()))
         }
-        EventKind::UserInterrupt(_) => Ok(Checked::Interrupt),
+        EventKind::UserInterrupt(_) => Ok(ValidatedAnswer::Interrupt),
         _ => Err(InputRejection::UnsupportedEvent { type_name: event.type_name().to_owned() }),
     }
 }
@@ -117,12 +121,12 @@ fn unique<'i>(ids: impl Iterator<Item = &'i str>) -> Result<(), InputRejection> 
     Ok(())
 }
 
-struct CheckedReply<'m> {
+struct ReplyCalls<'m> {
     message: &'m Msg,
     calls: OpenCalls,
 }
 
-impl CheckedReply<'_> {
+impl ReplyCalls<'_> {
     fn confirmation(&self, answer: &ConfirmResult) -> Result<(), InputRejection> {
         let call = self.call(&answer.tool_call.id, CallStatus::Asking, "a confirmation")?;
         same_tool(call, &answer.tool_call.name)?;
@@ -142,7 +146,7 @@ impl CheckedReply<'_> {
         Ok(())
     }
 
-    /// The call with an id, if it stands where it has to.
+    /// Returns a call if it has the required status.
     fn call(&self, id: &str, wanted: CallStatus, what: &'static str) -> Result<&ToolCallBlock, InputRejection> {
         let Some(call) = self.message.call(id) else {
             return Err(InputRejection::UnknownCall { reply_id: self.message.id().to_owned(), call_id: id.to_owned() });
@@ -150,7 +154,7 @@ impl CheckedReply<'_> {
         let call_id = || id.to_owned();
         match self.calls.iter().find(|(open, _)| *open == id) {
             Some((_, status)) if status == wanted => Ok(call),
-            // What was allowed or refused before was a confirmation's doing, or a rule's.
+            // The call was decided before, by a confirmation or a rule.
             Some((_, CallStatus::Allowed | CallStatus::Denied | CallStatus::Running)) | None => {
                 Err(InputRejection::AlreadyAnswered { call_id: call_id() })
             }
@@ -158,8 +162,8 @@ impl CheckedReply<'_> {
         }
     }
 
-    /// The confirmations in the order of their calls, whatever order they came in.
-    fn in_order(&self, answers: &[ConfirmResult]) -> Vec<Confirmation> {
+    /// Returns the confirmations in the order of their calls.
+    fn confirmations_in_call_order(&self, answers: &[ConfirmResult]) -> Vec<Confirmation> {
         let answer = |id: &str| answers.iter().find(|answer| answer.tool_call.id == id);
         let given = self.calls.iter().filter_map(|(id, _)| answer(id));
         given
@@ -173,22 +177,22 @@ impl CheckedReply<'_> {
     }
 }
 
-/// Why a call is refused, if the answer says so.
+/// Returns the reason for a denial, if the answer has one.
 fn reason(answer: &ConfirmResult) -> Option<String> {
-    let said = answer.extra.get("reason").and_then(Json::as_str).map(str::to_owned)?;
-    let said: String = said.trim().chars().take(LONGEST_REASON).collect();
-    (!said.is_empty()).then_some(said)
+    let text = answer.extra.get("reason").and_then(Json::as_str).map(str::to_owned)?;
+    let text: String = text.trim().chars().take(MAX_REASON_CHARS).collect();
+    (!text.is_empty()).then_some(text)
 }
 
 /// Returns a rule as text, such as `shell(ls:*)`.
-fn shown(rule: &PermissionRule) -> String {
+fn rule_text(rule: &PermissionRule) -> String {
     match rule.rule_content.as_deref() {
         None | Some("") => rule.tool_name.clone(),
         Some(content) => format!("{}({content})", rule.tool_name),
     }
 }
 
-/// An answer cannot change which tool was called.
+/// Rejects an answer that names another tool than the call.
 fn same_tool(call: &ToolCallBlock, named: &str) -> Result<(), InputRejection> {
     if named == call.name {
         return Ok(());

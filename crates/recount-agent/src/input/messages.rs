@@ -1,28 +1,29 @@
-//! Messages that are said to an agent.
+//! Validation of messages as input.
 
 use recount_message::{ContentBlock, Msg, Role};
 
-/// Why a message cannot be said to an agent.
+/// The error type for a message that is invalid as input.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidMessage {
-    /// It is a system message: what the agent shall be is for its system prompt.
-    #[error("the message {id:?} is a system message, which only the agent's builder takes")]
+    /// The message is a system message. Use [`AgentBuilder::system_prompt`](crate::AgentBuilder::system_prompt)
+    /// instead.
+    #[error("invalid input: the message {id:?} is a system message")]
     System {
-        /// The message's id.
+        /// The id of the message.
         id: String,
     },
-    /// It holds what only the agent itself writes.
-    #[error("the message {id:?} holds a block of the type {block}, which only an agent's reply has")]
+    /// The message contains a block that only an agent can write: a tool call, a tool result or thinking.
+    #[error("invalid input: the message {id:?} contains a block of type `{block}`, which only an agent can write")]
     Block {
-        /// The message's id.
+        /// The id of the message.
         id: String,
         /// The type of the block.
         block: String,
     },
 }
 
-/// Looks at all messages before any is taken.
+/// Validates all messages.
 pub(crate) fn check_messages(messages: &[Msg]) -> Result<(), InvalidMessage> {
     for message in messages {
         let id = || message.id().to_owned();

@@ -1,10 +1,10 @@
-//! What is said to an agent.
+//! The input of an agent.
 
 mod check;
 mod messages;
 mod rejection;
 
-pub(crate) use check::{Checked, Confirmation, Problems, check};
+pub(crate) use check::{AnswerValidator, Confirmation, ValidatedAnswer, validate_answer};
 pub use messages::InvalidMessage;
 pub(crate) use messages::check_messages;
 pub use rejection::InputRejection;
@@ -13,7 +13,7 @@ use recount_message::{
     AgentEvent, Event, EventKind, ExternalExecutionResultEvent, Msg, UserConfirmResultEvent, UserInterruptEvent,
 };
 
-/// What is said to an agent: messages, nothing, or an answer that a reply waits for.
+/// The input of a reply: messages, an answer to a waiting reply, or nothing.
 ///
 /// ```
 /// use recount_agent::Input;
@@ -27,50 +27,50 @@ use recount_message::{
 /// ```
 #[derive(Debug, Clone)]
 pub struct Input {
-    pub(crate) said: Said,
+    pub(crate) kind: InputKind,
     pub(crate) is_recorded: bool,
-    /// The reply and the call in it that what is answered is a part of.
-    pub(crate) part_of: Option<(String, String)>,
+    /// The parent reply and its call, for the input of a sub-agent.
+    pub(crate) parent_call: Option<(String, String)>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Said {
+pub(crate) enum InputKind {
     Messages(Vec<Msg>),
     Event(Box<AgentEvent>),
-    /// The reply that waits shall end, whichever it is.
+    /// Interrupts the waiting reply, whatever its id.
     Interrupt,
 }
 
 impl Input {
-    /// Ends the reply that waits, whichever it is.
+    /// Creates an input that ends the waiting reply as interrupted, whatever its id.
     #[must_use]
     pub fn interrupt() -> Self {
-        Self::said(Said::Interrupt)
+        Self::kind(InputKind::Interrupt)
     }
 
-    /// The same input, which stands in the log already: the agent takes note of it and does not write it again.
+    /// Marks the input as already recorded in the log, so that the agent does not write it again.
     #[must_use]
     pub fn recorded(mut self) -> Self {
         self.is_recorded = true;
         self
     }
 
-    /// The same, and the reply to it is a part of another one: of the work on one of its calls.
-    pub(crate) fn part_of(mut self, reply_id: &str, call_id: &str) -> Self {
-        self.part_of = Some((reply_id.to_owned(), call_id.to_owned()));
+    /// Marks the reply to this input as part of a call of another reply.
+    pub(crate) fn parent_call(mut self, reply_id: &str, call_id: &str) -> Self {
+        self.parent_call = Some((reply_id.to_owned(), call_id.to_owned()));
         self
     }
 
-    /// The event in it, if that stands in the log already.
+    /// Returns the event, if it is already recorded.
     pub(crate) fn recorded_event(&self) -> Option<AgentEvent> {
-        match &self.said {
-            Said::Event(event) if self.is_recorded => Some((**event).clone()),
-            Said::Event(_) | Said::Messages(_) | Said::Interrupt => None,
+        match &self.kind {
+            InputKind::Event(event) if self.is_recorded => Some((**event).clone()),
+            InputKind::Event(_) | InputKind::Messages(_) | InputKind::Interrupt => None,
         }
     }
 
-    fn said(said: Said) -> Self {
-        Self { said, is_recorded: false, part_of: None }
+    fn kind(kind: InputKind) -> Self {
+        Self { kind, is_recorded: false, parent_call: None }
     }
 }
 
@@ -82,25 +82,25 @@ impl From<Msg> for Input {
 
 impl From<Vec<Msg>> for Input {
     fn from(messages: Vec<Msg>) -> Self {
-        Self::said(Said::Messages(messages))
+        Self::kind(InputKind::Messages(messages))
     }
 }
 
-/// Nothing new is said: the agent answers to what is there.
+/// No new input: continues from the existing conversation.
 impl From<()> for Input {
     fn from((): ()) -> Self {
         Vec::new().into()
     }
 }
 
-/// A user says something.
+/// A text message of the user.
 impl From<&str> for Input {
     fn from(text: &str) -> Self {
         Msg::user("user", text).into()
     }
 }
 
-/// A user says something.
+/// A text message of the user.
 impl From<String> for Input {
     fn from(text: String) -> Self {
         Msg::user("user", text).into()
@@ -109,7 +109,7 @@ impl From<String> for Input {
 
 impl From<AgentEvent> for Input {
     fn from(event: AgentEvent) -> Self {
-        Self::said(Said::Event(Box::new(event)))
+        Self::kind(InputKind::Event(Box::new(event)))
     }
 }
 
@@ -131,7 +131,7 @@ impl From<UserInterruptEvent<'static>> for Input {
     }
 }
 
-/// Whether an event is one that a reply may wait for.
+/// Returns whether an event is an answer that a reply can wait for.
 pub(crate) fn is_answer(event: &AgentEvent) -> bool {
     matches!(
         event.kind,

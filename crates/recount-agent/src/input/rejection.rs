@@ -1,136 +1,136 @@
-//! Why a reply does not take an answer.
+//! The reasons for rejecting an answer.
 
 use crate::permission::AcceptError;
 
-/// Why a reply does not take an answer. Nothing of it was applied.
+/// The reason why input was rejected. No part of it was applied.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputRejection {
     /// The reply has ended.
     #[error("the reply {reply_id:?} has ended")]
     ReplyEnded {
-        /// The reply that the answer is for.
+        /// The id of the reply.
         reply_id: String,
     },
-    /// The call was answered before, or twice in this answer.
-    #[error("the call {call_id:?} is answered already")]
+    /// The call was answered before, or occurs twice in the answer.
+    #[error("the call {call_id:?} was already answered")]
     AlreadyAnswered {
-        /// The call.
+        /// The id of the call.
         call_id: String,
     },
-    /// The answer is for a reply that this agent does not know.
-    #[error("the reply {reply_id:?} is not one of this agent's")]
+    /// The agent does not know the reply.
+    #[error("unknown reply {reply_id:?}")]
     UnknownReply {
-        /// The reply that the answer is for.
+        /// The id of the reply.
         reply_id: String,
     },
-    /// The answer is for a call that the reply does not have.
-    #[error("the reply {reply_id:?} has no call {call_id:?}")]
+    /// The reply does not have the call.
+    #[error("unknown call {call_id:?} in the reply {reply_id:?}")]
     UnknownCall {
-        /// The reply.
+        /// The id of the reply.
         reply_id: String,
-        /// The call.
+        /// The id of the call.
         call_id: String,
     },
-    /// The reply does not wait for this.
+    /// The call does not wait for this kind of answer.
     #[error("the call {call_id:?} does not wait for {what}")]
     NotWaiting {
-        /// The call.
+        /// The id of the call.
         call_id: String,
-        /// What came.
+        /// The kind of answer.
         what: &'static str,
     },
-    /// Nothing waits at all.
+    /// No reply waits for an answer.
     #[error("no reply of this agent waits for an answer")]
     NothingWaiting,
-    /// A reply waits, so the agent takes answers and no messages.
-    #[error("the reply {reply_id:?} waits for the calls {calls:?} to be answered")]
+    /// A reply waits for answers, so messages are rejected.
+    #[error("the reply {reply_id:?} waits for answers to the calls {calls:?}")]
     Waiting {
-        /// The reply.
+        /// The id of the reply.
         reply_id: String,
-        /// The calls that it waits for.
+        /// The ids of the waiting calls.
         calls: Vec<String>,
     },
-    /// A reply is there whose process died. Going on with it, or closing it, takes an input of nothing.
-    #[error("the reply {reply_id:?} broke off and has to be gone on with first")]
+    /// A reply was interrupted by a crash. An empty input resumes or closes it.
+    #[error("the reply {reply_id:?} was interrupted; resume it before sending a new message")]
     Unfinished {
-        /// The reply.
+        /// The id of the reply.
         reply_id: String,
     },
-    /// The answer names another tool than the call does.
-    #[error("the call {call_id:?} is of {called:?}, and the answer is of {named:?}")]
+    /// The answer names another tool than the call.
+    #[error("tool mismatch for the call {call_id:?}: expected {called:?}, got {named:?}")]
     ToolMismatch {
-        /// The call.
+        /// The id of the call.
         call_id: String,
-        /// The tool that was called.
+        /// The tool of the call.
         called: String,
-        /// The tool that the answer names.
+        /// The tool in the answer.
         named: String,
     },
-    /// Rules came along that the user cannot have been asked for.
-    #[error("the rules for the call {call_id:?}: {source}")]
+    /// The answer contains rules that cannot be accepted for this call.
+    #[error("invalid rules for the call {call_id:?}: {source}")]
     InvalidRules {
-        /// The call.
+        /// The id of the call.
         call_id: String,
-        /// What is wrong with them.
+        /// The invalid rule.
         source: AcceptError,
     },
-    /// The user has edited the arguments of a call, and an allow rule came along that does not cover the edited call.
-    #[error("the rules for the call {call_id:?}: rule {index} (`{rule}`) does not cover the edited call")]
+    /// The answer edits the arguments of a call, and contains an allow rule that does not cover the edited call.
+    #[error("invalid rules for the call {call_id:?}: rule {index} (`{rule}`) does not cover the edited call")]
     RuleNotCovering {
-        /// The call.
+        /// The id of the call.
         call_id: String,
         /// The index of the rule, from 0.
         index: usize,
         /// The rule, such as `shell(ls:*)`. The name of the tool alone if the rule has no content.
         rule: String,
     },
-    /// The user has given arguments to a call that its tool does not take. The call can still be confirmed.
-    #[error("the edited input for the call {call_id:?}: {problem}")]
+    /// The edited arguments are invalid for the tool. The call can still be confirmed.
+    #[error("invalid arguments for the call {call_id:?}: {problem}")]
     InvalidArguments {
-        /// The call.
+        /// The id of the call.
         call_id: String,
-        /// What is wrong with them, and where.
+        /// The error, with its location in the arguments.
         problem: String,
     },
-    /// The time in which the call could be confirmed is over.
-    #[error("the call {call_id:?} could be confirmed until {time}")]
+    /// The call can no longer be confirmed.
+    #[error("the call {call_id:?} expired at {time}")]
     Expired {
-        /// The call.
+        /// The id of the call.
         call_id: String,
-        /// Until when.
+        /// The time at which it expired.
         time: String,
     },
-    /// The answer says nothing.
-    #[error("the answer to the reply {reply_id:?} is for no call")]
+    /// The answer contains no confirmation and no result.
+    #[error("empty answer to the reply {reply_id:?}")]
     Empty {
-        /// The reply.
+        /// The id of the reply.
         reply_id: String,
     },
-    /// A result says that it is still running.
+    /// A result has the state `running`.
     #[error("the result of the call {call_id:?} is not final")]
     NotFinal {
-        /// The call.
+        /// The id of the call.
         call_id: String,
     },
-    /// The metadata of a result has not the form that the tool promises.
-    #[error("the metadata for the call {call_id:?}: {problem}")]
+    /// The metadata of a result does not match the schema of the tool.
+    #[error("invalid metadata for the call {call_id:?}: {problem}")]
     InvalidMetadata {
-        /// The call.
+        /// The id of the call.
         call_id: String,
-        /// What is wrong with it, and where.
+        /// The error, with its location in the metadata.
         problem: String,
     },
-    /// The event is none that a reply takes.
-    #[error("an event of the type {type_name} is no input")]
+    /// The event is not a valid input.
+    #[error("an event of type {type_name} is not a valid input")]
     UnsupportedEvent {
-        /// Its type.
+        /// The type of the event.
         type_name: String,
     },
 }
 
 impl InputRejection {
-    /// The refusal in one word, for those who pass it on.
+    /// Returns a short code for the rejection, for use in protocols.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {

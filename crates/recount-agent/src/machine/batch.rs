@@ -1,15 +1,15 @@
-//! Which calls run together.
+//! Splitting calls into batches.
 
-/// Calls that are worked on together.
+/// Calls that run together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Batch {
-    /// All at once.
+    /// Calls that run concurrently.
     Concurrent(Vec<String>),
-    /// One after another.
+    /// Calls that run one after another.
     Sequential(Vec<String>),
 }
 
-/// Splits calls, in their order, into the longest runs of one kind.
+/// Splits calls into batches of consecutive concurrent or sequential calls, preserving their order.
 ///
 /// ```
 /// use recount_agent::machine::{Batch, batches};

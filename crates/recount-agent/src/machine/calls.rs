@@ -1,25 +1,25 @@
-//! Where the calls of a reply stand, as its message tells.
+//! The status of calls, derived from the message of a reply.
 
 use recount_message::{Msg, ToolCallBlock, ToolCallState, ToolResultBlock};
 
-/// Where one call stands.
+/// The status of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallStatus {
-    /// Nobody has looked at it yet.
+    /// Not processed yet.
     Pending,
-    /// The user is asked.
+    /// Waits for a confirmation by the user.
     Asking,
-    /// It may run.
+    /// Permitted, but not started.
     Allowed,
-    /// Somebody else runs it.
+    /// Waits for an external result.
     Submitted,
-    /// The user has refused it, and its result is not written yet.
+    /// Denied by the user. The result is not written yet.
     Denied,
-    /// Its tool has begun to run.
+    /// The tool was started.
     Running,
-    /// It has its result.
+    /// The result is complete.
     Finished,
-    /// The model call broke off while it was made. It is not to be run.
+    /// The model call failed while it was writing the call. The call must not run.
     Cut,
 }
 
@@ -45,14 +45,14 @@ impl CallStatus {
     }
 }
 
-/// The calls of a reply that have no result, in their order.
+/// The calls of a reply that have no complete result, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpenCalls {
     open: Vec<(String, CallStatus)>,
 }
 
 impl OpenCalls {
-    /// Reads them from the message.
+    /// Returns the open calls of a message.
     #[must_use]
     pub fn of(message: &Msg) -> Self {
         let open = message
@@ -63,25 +63,25 @@ impl OpenCalls {
         Self { open: open.collect() }
     }
 
-    /// Each with where it stands.
+    /// Iterates over the ids of the calls and their status.
     pub fn iter(&self) -> impl Iterator<Item = (&str, CallStatus)> {
         self.open.iter().map(|(id, status)| (id.as_str(), *status))
     }
 
-    /// The ids of those that stand somewhere.
+    /// Returns the ids of the calls with this status.
     #[must_use]
     pub fn with_status(&self, wanted: CallStatus) -> Vec<String> {
         self.iter().filter(|(_, status)| *status == wanted).map(|(id, _)| id.to_owned()).collect()
     }
 
-    /// Whether somebody has to answer before the reply can go on.
+    /// Returns whether a call waits for a confirmation or an external result.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         self.iter().any(|(_, status)| matches!(status, CallStatus::Asking | CallStatus::Submitted))
     }
 
-    /// The calls that can be worked on now: those that may run, and those that nobody has looked at, unless an answer that
-    /// is awaited may decide about them.
+    /// Returns the calls that can run now: permitted calls, and unprocessed ones if no call waits, because an answer
+    /// may contain a rule that decides about them.
     #[must_use]
     pub fn executable(&self) -> Vec<String> {
         let is_waiting = self.is_waiting();

@@ -1,8 +1,8 @@
-//! What comes next in a reply. No I/O, no clock, no chance: the next step follows from what is written down.
+//! The state machine of a reply, without I/O, clock or randomness.
 //!
-//! [`next_step`] looks at the reply's message, which is the fold of its events, at what is [known beside
-//! it](crate::ReplyState) and at the limits. Whoever has these three can go on with a reply: a stream that a program pulls, a
-//! service that writes each event to its log, a process that finds what another one has left.
+//! [`next_step`] computes the next step from the message of the reply, its [state](crate::ReplyState) and the limits.
+//! Every process that has these three can continue the reply: a program that reads a stream, a service that writes each
+//! event to its log, or another process after a crash.
 
 mod batch;
 mod calls;

@@ -1,4 +1,4 @@
-//! The next step of a reply.
+//! Computing the next step of a reply.
 
 use std::cmp::Ordering;
 
@@ -7,14 +7,14 @@ use recount_message::{ContentBlock, Msg};
 use super::calls::{CallStatus, OpenCalls};
 use crate::state::{Phase, ReplyState, Stop, StopAfter};
 
-/// How far a reply may go.
+/// The limits of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How often the model is asked. After that it is asked once more, without tools, for a last word.
+    /// The maximum number of model calls. One more call without tools follows, for a final answer.
     pub max_iterations: u32,
-    /// How often more it is asked where it owes a structured output.
+    /// The maximum number of additional model calls if the structured output is missing.
     pub grace_iterations: u32,
-    /// Whether the reply ends when the user refuses a call.
+    /// Whether the reply ends when the user denies a call.
     pub stop_on_reject: bool,
 }
 
@@ -24,72 +24,72 @@ impl Default for Limits {
     }
 }
 
-/// What comes next.
+/// The next step of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// The model is asked.
+    /// Call the model.
     CallModel(CallPlan),
-    /// These calls are worked on, in this order.
+    /// Run these calls, in this order.
     RunTools(Vec<String>),
-    /// Nothing, until somebody answers.
+    /// Wait for answers.
     Wait(PendingCalls),
-    /// The reply ends.
+    /// End the reply.
     End(EndReason),
 }
 
-/// How the model is asked.
+/// The plan for a model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallPlan {
-    /// Which tools it may call.
+    /// The tools that the model may call.
     pub tool_policy: ToolPolicy,
-    /// What it is told about the course of the reply. That is a part of the request and not of the message.
+    /// An instruction that is added to the request only, not to the message.
     pub control_hint: Option<ControlHint>,
 }
 
-/// Which tools the model may call.
+/// The tools that the model may call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolPolicy {
-    /// Any or none.
+    /// All tools, or none.
     Any,
-    /// None.
+    /// No tools.
     None,
-    /// It has to give the structured output.
+    /// The model must call the tool for structured output.
     StructuredOutput,
 }
 
-/// What the model is told about the course of the reply.
+/// An instruction to the model about the state of the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ControlHint {
-    /// It has to give its answer in a form.
+    /// Return structured output.
     StructuredOutput,
-    /// It has to come to an end.
+    /// Write the final answer.
     LastIteration,
 }
 
-/// What a reply waits for.
+/// The calls that a reply waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingCalls {
-    /// The calls that the user has to allow or refuse.
+    /// The calls that wait for a confirmation by the user.
     pub confirmations: Vec<String>,
-    /// The calls that somebody else runs.
+    /// The calls that wait for an external result.
     pub results: Vec<String>,
 }
 
-/// How a reply ends by itself.
+/// The reason for the end of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EndReason {
-    /// The model has said what it had to say.
+    /// The model has written its final answer.
     Completed,
-    /// The structured output is there.
+    /// The structured output is complete.
     Structured,
-    /// There were too many rounds.
+    /// The maximum number of model calls was reached.
     Exceeded,
-    /// Somebody asked for it.
+    /// The end was requested.
     Stopped(Stop),
 }
 
-/// What comes next in a reply, of whose blocks those from `call_floor` on are the last answer of the model and what was made
-/// of it.
+/// Returns the next step of a reply. The blocks from index `call_floor` on are the output of the last model call, with
+/// the results of its calls.
 ///
 /// ```
 /// use recount_agent::ReplyState;
@@ -146,7 +146,7 @@ fn plain(reply: &ReplyState, message: &Msg, call_floor: usize, limits: &Limits) 
     }
 }
 
-/// Whether the model's last answer is its last word: it called nothing, and it did more than think.
+/// Returns whether the output of the last model call is final: it has no tool calls, and not only thinking.
 fn is_final(message: &Msg, call_floor: usize) -> bool {
     let said = message.content().get(call_floor..).unwrap_or_default();
     let mut thought = false;

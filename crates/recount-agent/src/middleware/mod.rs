@@ -1,11 +1,11 @@
-//! What stands around an agent's work.
+//! Middleware around the steps of an agent.
 //!
-//! A middleware is a layer of an onion: each of its functions gets what is about to happen and the [rest](Next) of the
-//! layers, does something before, calls on, does something after. It may call on with something else, more than once, or not
-//! at all. The first one that an agent was built with is the outermost.
+//! Each function of a middleware receives the input of a step and the [remaining layers](Next). It can change the
+//! input, call the remaining layers once, several times or not at all, and change the result. The first middleware of
+//! the builder is the outermost.
 //!
-//! Events are not passed through the layers: what was said is said, and the message is the fold of it. A middleware that does
-//! not want a reply to end calls on again, which makes another round.
+//! Events do not pass through middleware, because the message must remain the fold of the events. To prevent a reply
+//! from ending, a middleware calls the remaining layers again, which starts another round.
 
 mod next;
 
@@ -25,14 +25,14 @@ use crate::model::ChatModel;
 use crate::permission::{Decision, Permissions};
 use crate::tool::{CompiledTool, ToolContext, ToolError, ToolOutput};
 
-/// Something around an agent's work. Every function may be left out.
+/// A layer around the steps of an agent. By default, every function calls the remaining layers.
 ///
 /// ```
 /// use recount_agent::middleware::{ToolRun, Middleware, Next};
 /// use recount_agent::tool::{ToolError, ToolOutput};
 /// use recount_agent::BoxFuture;
 ///
-/// /// Does not let a tool see a secret.
+/// /// Removes a secret from the arguments of tools.
 /// struct Redact;
 ///
 /// impl Middleware for Redact {
@@ -42,14 +42,14 @@ use crate::tool::{CompiledTool, ToolContext, ToolError, ToolOutput};
 ///     }
 /// }
 /// ```
-#[allow(unused_variables, reason = "the names of what is left out explain the function")]
+#[allow(unused_variables, reason = "the parameter names are documentation")]
 pub trait Middleware: Send + Sync + 'static {
-    /// Around the whole reply: what comes back is how it would end. Calling on again makes another round.
+    /// Wraps a whole reply. Calling `next` again starts another round.
     fn reply<'a>(&'a self, work: &'a mut ActiveReply, next: Next<'a>) -> BoxFuture<'a, ReplyOutcome> {
         next.reply(work)
     }
 
-    /// Around one round of thinking: hints, request, the model's answer, and the attempts that it takes.
+    /// Wraps one reasoning round: hints, requests and model calls, including retries and fallbacks.
     fn reasoning<'a>(
         &'a self,
         work: &'a mut ActiveReply,
@@ -59,7 +59,7 @@ pub trait Middleware: Send + Sync + 'static {
         next.reasoning(work, plan)
     }
 
-    /// Around one model call.
+    /// Wraps one model call.
     fn model_call<'a>(
         &'a self,
         work: &'a mut ActiveReply,
@@ -69,75 +69,75 @@ pub trait Middleware: Send + Sync + 'static {
         next.model_call(work, request)
     }
 
-    /// Around the decision whether a call may run.
+    /// Wraps the decision whether a call may run.
     fn permission<'a>(&'a self, check: PermissionCheck, next: Next<'a>) -> BoxFuture<'a, Decision> {
         next.permission(check)
     }
 
-    /// Around a tool that runs.
+    /// Wraps the execution of a tool.
     fn acting<'a>(&'a self, act: ToolRun, next: Next<'a>) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
         next.acting(act)
     }
 
-    /// Around summarising what is too long for the model. What comes back stands in its place; one that does not call on
-    /// has a memory of its own. Where it fails, the oldest messages are left out without a summary.
+    /// Wraps the summary of old messages. The returned summary replaces them in requests. On failure, the oldest
+    /// messages are left out without a summary.
     fn compress<'a>(&'a self, compress: SummaryRequest, next: Next<'a>) -> BoxFuture<'a, Result<Summary, Failure>> {
         next.compress(compress)
     }
 
-    /// The system prompt, each time before a model is asked. What one makes of it, the next one gets.
+    /// Changes the system prompt, before every model call. The layers are applied from the outermost to the innermost.
     fn system_prompt<'a>(&'a self, prompt: String) -> BoxFuture<'a, String> {
         Box::pin(async { prompt })
     }
 }
 
-/// What a model is about to be asked.
+/// A request to a model.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ModelRequest {
     /// The model.
     pub model: Arc<dyn ChatModel>,
-    /// What it is shown, the system prompt first.
+    /// The messages, starting with the system prompt.
     pub messages: Vec<Msg>,
-    /// The tools that it may call, and the like.
+    /// The tools and other options of the call.
     pub options: CallOptions,
 }
 
-/// A part of a conversation that is about to be summarised.
+/// A request to summarise the oldest part of a conversation.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct SummaryRequest {
     /// The name of the agent.
     pub agent: String,
-    /// Who writes the summary.
+    /// The model that writes the summary.
     pub model: Arc<dyn ChatModel>,
-    /// What will be left out of requests, the oldest first, as they had it.
+    /// The messages to summarise, oldest first, in the form in which requests contained them.
     pub messages: Vec<Msg>,
-    /// What was left out before came to this.
+    /// The summary of earlier messages.
     pub earlier: Option<String>,
-    /// What the summary has to heed.
+    /// Additional instructions for the summary.
     pub instructions: Option<String>,
-    /// How long the request is that has to become shorter, in tokens.
+    /// The size of the request that is too long, in tokens.
     pub tokens: u64,
-    /// How many the model can read.
+    /// The context window of the model, in tokens.
     pub window: u64,
-    /// Becomes cancelled when the reply is interrupted.
+    /// Cancelled when the reply is interrupted.
     pub cancel: CancellationToken,
 }
 
-/// A call that is about to be judged.
+/// A call whose permission is checked.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PermissionCheck {
-    /// The call.
+    /// The id of the call.
     pub call_id: String,
     /// The tool.
     pub tool: CompiledTool,
-    /// What it would run with.
+    /// The arguments of the call.
     pub arguments: Object,
-    /// The user has agreed to it, with these arguments.
+    /// The user has confirmed the call with these arguments.
     pub is_confirmed: bool,
-    /// What the agent may do.
+    /// The permissions of the agent.
     pub permissions: Arc<Permissions>,
 }
 
@@ -147,9 +147,9 @@ pub struct PermissionCheck {
 pub struct ToolRun {
     /// The tool.
     pub tool: CompiledTool,
-    /// What it runs with.
+    /// The arguments.
     pub arguments: Object,
-    /// Where it runs.
+    /// The context of the call.
     pub context: ToolContext,
 }
 

@@ -1,4 +1,4 @@
-//! The rest of the layers.
+//! The remaining layers of middleware.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use recount_model::client::CallOutcome;
 use super::{Middleware, ModelRequest, PermissionCheck, SummaryRequest, ToolRun};
 use crate::BoxFuture;
 use crate::compress::Summary;
-use crate::driver::{ActiveReply, Failure, ReplyOutcome, summarised};
+use crate::driver::{ActiveReply, Failure, ReplyOutcome, summarise_with_retry};
 use crate::machine::CallPlan;
 use crate::permission::Decision;
 use crate::tool::{ToolError, ToolOutput};
 
-/// The rest of the layers around something, with the thing itself at the end.
+/// The remaining layers of middleware, ending with the step itself.
 #[derive(Clone, Copy)]
 pub struct Next<'a> {
     rest: &'a [Arc<dyn Middleware>],
@@ -28,18 +28,18 @@ impl<'a> Next<'a> {
         Some((first.as_ref(), Self { rest }))
     }
 
-    /// Goes on with the reply until it would end or has to wait.
+    /// Runs the reply until it can end or waits.
     pub fn reply<'w>(self, work: &'w mut ActiveReply) -> BoxFuture<'w, ReplyOutcome>
     where
         'a: 'w,
     {
         match self.split() {
             Some((layer, rest)) => layer.reply(work, rest),
-            None => Box::pin(work.rounds()),
+            None => Box::pin(work.run_rounds()),
         }
     }
 
-    /// Asks the model, as often as it takes.
+    /// Runs a reasoning round, including retries and fallbacks.
     pub fn reasoning<'w>(self, work: &'w mut ActiveReply, plan: CallPlan) -> BoxFuture<'w, Result<(), Failure>>
     where
         'a: 'w,
@@ -50,22 +50,22 @@ impl<'a> Next<'a> {
         }
     }
 
-    /// Makes the model call.
+    /// Calls the model.
     pub fn model_call<'w>(self, work: &'w mut ActiveReply, request: ModelRequest) -> BoxFuture<'w, CallOutcome>
     where
         'a: 'w,
     {
         match self.split() {
             Some((layer, rest)) => layer.model_call(work, request, rest),
-            None => Box::pin(work.ask(request)),
+            None => Box::pin(work.call_model(request)),
         }
     }
 
-    /// Has a model summarise what is too long.
+    /// Requests the summary from a model.
     pub fn compress(self, compress: SummaryRequest) -> BoxFuture<'a, Result<Summary, Failure>> {
         match self.split() {
             Some((layer, rest)) => layer.compress(compress, rest),
-            None => Box::pin(summarised(compress)),
+            None => Box::pin(summarise_with_retry(compress)),
         }
     }
 

@@ -1,4 +1,4 @@
-//! A conversation in which each hears what the others say.
+//! A conversation of several agents.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,10 +9,10 @@ use crate::agent::Agent;
 use crate::error::Error;
 use crate::input::Input;
 
-/// A conversation of several agents, each known by its name: what one says, the others observe.
+/// A conversation of several agents, which have unique names. Every agent receives the messages of the others.
 ///
-/// Who joins and who leaves is told to all of them by the signal `recount.agent`. A model of a conversation like this should
-/// be told who said what: see `multi_agent` of `recount_model`'s models and formatters.
+/// Joining and leaving are reported to all members by the signal `recount.agent`. The models of the members should be
+/// configured to send the names of the speakers: see `multi_agent` of the models and formatters in `recount_model`.
 ///
 /// ```
 /// use recount_agent::Agent;
@@ -42,94 +42,94 @@ pub struct Hub {
     shares_log: bool,
 }
 
-/// Why a hub does not do what it is asked.
+/// The error type of [`Hub`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HubError {
-    /// Nobody of that name is there.
-    #[error("nobody in the conversation is called {name:?}, only {members:?}")]
+    /// No member has this name.
+    #[error("unknown agent `{name}`, the members are {members:?}")]
     UnknownAgent {
-        /// The name.
+        /// The unknown name.
         name: String,
-        /// Those who are there.
+        /// The names of the members.
         members: Vec<String>,
     },
-    /// Somebody of that name is there already: names are what tells agents apart.
-    #[error("somebody in the conversation is called {name:?} already")]
+    /// Another member has this name.
+    #[error("duplicate agent name `{name}`")]
     DuplicateName {
         /// The name.
         name: String,
     },
-    /// The agent has no answer.
+    /// The agent has failed or rejected the input.
     #[error(transparent)]
     Agent(#[from] Error),
 }
 
 impl Hub {
-    /// A conversation of nobody yet.
+    /// Creates a hub without members.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same for agents that write to one log: what one has said stands in it, so the others do not write it again.
+    /// Declares that all members write to the same log, so that a message is recorded once instead of once per member.
     #[must_use]
     pub fn with_shared_log(mut self) -> Self {
         self.shares_log = true;
         self
     }
 
-    /// An agent joins. It hears what is said from now on.
+    /// Adds an agent. It receives messages from now on.
     ///
     /// # Errors
     ///
-    /// When somebody of its name is there.
+    /// Fails if another member has the same name.
     pub fn join(&self, agent: &Agent) -> Result<(), HubError> {
         let mut members = self.lock();
         if members.iter().any(|member| member.name() == agent.name()) {
             return Err(HubError::DuplicateName { name: agent.name().to_owned() });
         }
         members.push(agent.clone());
-        self.tell(&members, agent.name(), true);
+        self.signal_membership(&members, agent.name(), true);
         Ok(())
     }
 
-    /// An agent leaves. Says whether it was there.
+    /// Removes an agent. Returns `false` if no member has this name.
     pub fn leave(&self, name: &str) -> bool {
         let mut members = self.lock();
         let Some(index) = members.iter().position(|member| member.name() == name) else { return false };
-        // It is told as well.
-        self.tell(&members, name, false);
+        // The leaving agent receives the signal as well.
+        self.signal_membership(&members, name, false);
         members.remove(index);
         true
     }
 
-    /// The names of those who are there, in the order in which they joined.
+    /// Returns the names of the members, in the order in which they joined.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.lock().iter().map(|member| member.name().to_owned()).collect()
     }
 
-    /// Says something to all, without asking anybody.
+    /// Sends messages to all members, without requesting a reply.
     ///
     /// # Errors
     ///
-    /// When one of the messages cannot be said to an agent. Nobody has heard any of them then.
+    /// Fails if a message is invalid as input. No member receives any message in this case.
     pub fn broadcast(&self, messages: impl IntoIterator<Item = Msg>) -> Result<(), HubError> {
         let messages: Vec<Msg> = messages.into_iter().collect();
         for (index, member) in self.lock().iter().enumerate() {
-            // All take the same messages or none, so the first one speaks for all.
-            self.let_hear(member, index > 0, messages.clone())?;
+            // Validation does not depend on the member, so only the first call can fail.
+            self.deliver(member, index > 0, messages.clone())?;
         }
         Ok(())
     }
 
-    /// Asks one of them. What it says, once it is complete, the others observe; what it was asked with is for itself alone.
-    /// The answer to a reply that waits goes here too.
+    /// Requests a reply from a member. Once the reply is complete, the other members receive its message. The input is
+    /// sent to this member only. The answer to a waiting reply is passed to this function as well.
     ///
     /// # Errors
     ///
-    /// When nobody of that name is there, or [`reply`](Agent::reply) fails.
+    /// Fails if no member has this name, or if [`reply`](Agent::reply) fails.
     pub async fn reply(&self, name: &str, input: impl Into<Input>) -> Result<Msg, HubError> {
         let agent = self.member(name)?;
         let message = agent.reply(input).await?;
@@ -137,18 +137,18 @@ impl Hub {
             && let Some(visible_message) = visible_message(&message)
         {
             for member in self.lock().iter().filter(|member| member.name() != name) {
-                self.let_hear(member, true, vec![visible_message.clone()])?;
+                self.deliver(member, true, vec![visible_message.clone()])?;
             }
         }
         Ok(message)
     }
 
-    /// The agent of a name, to be asked for its events. What it says in a stream of its own the others do not hear; they are
-    /// told by [`broadcast`](Self::broadcast).
+    /// Returns a member, for example to stream its events. The other members do not receive the messages of such
+    /// replies; use [`broadcast`](Self::broadcast) for that.
     ///
     /// # Errors
     ///
-    /// When nobody of that name is there.
+    /// Fails if no member has this name.
     pub fn member(&self, name: &str) -> Result<Agent, HubError> {
         let members = self.lock();
         let found = members.iter().find(|member| member.name() == name).cloned();
@@ -156,17 +156,17 @@ impl Hub {
         found.ok_or_else(|| HubError::UnknownAgent { name: name.to_owned(), members: names() })
     }
 
-    fn let_hear(&self, member: &Agent, in_message: bool, messages: Vec<Msg>) -> Result<(), Error> {
+    fn deliver(&self, member: &Agent, in_message: bool, messages: Vec<Msg>) -> Result<(), Error> {
         if self.shares_log && in_message { member.observe_recorded(messages) } else { member.observe(messages) }
     }
 
-    fn tell(&self, members: &[Agent], name: &str, joined: bool) {
-        let mut told = Object::from([("name", name)]);
-        told.insert("joined", Json::from(joined));
-        // In one log it stands once.
-        let listeners = if self.shares_log { 1 } else { members.len() };
-        for member in members.iter().rev().take(listeners) {
-            member.signal(CustomName::Agent.as_str(), told.clone());
+    fn signal_membership(&self, members: &[Agent], name: &str, joined: bool) {
+        let mut fields = Object::from([("name", name)]);
+        fields.insert("joined", Json::from(joined));
+        // In a shared log the signal is written once.
+        let receivers = if self.shares_log { 1 } else { members.len() };
+        for member in members.iter().rev().take(receivers) {
+            member.signal(CustomName::Agent.as_str(), fields.clone());
         }
     }
 

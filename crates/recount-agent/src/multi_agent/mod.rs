@@ -1,8 +1,9 @@
-//! Several agents: in one conversation, one after another, at the same time, and one as the tool of another.
+//! Several agents: in one conversation, in pipelines, and as tools of each other.
 //!
-//! - In a [`Hub`] each hears what the others say.
-//! - [`sequential_pipeline`] passes an answer on from one to the next, [`fanout_pipeline`] asks all of them the same.
-//! - A [`SubAgent`] is a tool: an agent that works for another one, in a reply of its own.
+//! - In a [`Hub`], every agent receives the messages of the others.
+//! - [`sequential_pipeline`] passes the output of one agent to the next, [`fanout_pipeline`] sends the same input to
+//!   all.
+//! - A [`SubAgent`] is a tool that runs another agent, in a reply of its own.
 
 mod hub;
 mod pipeline;
@@ -15,8 +16,8 @@ pub(crate) use sub_agent::outcome;
 
 use recount_message::{ContentBlock, Msg};
 
-/// What others hear of a message: what was said and shown in it, under the name and the id of whoever said it. What an agent
-/// thought and did is its own.
+/// Returns the part of a message that other agents receive: its text and data, with the same name and id. Thinking,
+/// tool calls and tool results are removed. Returns `None` if nothing is left.
 ///
 /// ```
 /// use recount_agent::multi_agent::visible_message;

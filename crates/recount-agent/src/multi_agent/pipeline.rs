@@ -1,4 +1,4 @@
-//! Agents that are asked one after another, or all at once.
+//! Pipelines of agents.
 
 use recount_message::Msg;
 use tokio::task::JoinSet;
@@ -8,7 +8,7 @@ use crate::agent::Agent;
 use crate::error::Error;
 use crate::input::Input;
 
-/// Asks one agent after another: what one answers, the next one is asked with. The last one's answer comes back.
+/// Runs agents one after another: the output of each is the input of the next. Returns the message of the last one.
 ///
 /// ```
 /// use recount_agent::Agent;
@@ -27,8 +27,8 @@ use crate::input::Input;
 ///
 /// # Errors
 ///
-/// The first one that has no answer ends it. One that [waits](Error::Waiting) for somebody does too: once it is answered, what
-/// it says goes to the rest of the agents.
+/// Stops at the first agent that fails, and with [`Error::Waiting`] at the first one that waits for an answer. After
+/// answering it, the caller passes its message to the remaining agents. Fails if there is no agent.
 pub async fn sequential_pipeline(agents: &[Agent], input: impl Into<Input>) -> Result<Msg, Error> {
     let mut input = input.into();
     let mut last = None;
@@ -43,7 +43,7 @@ pub async fn sequential_pipeline(agents: &[Agent], input: impl Into<Input>) -> R
     last.ok_or(Error::Rejected(crate::InputRejection::NothingWaiting))
 }
 
-/// Asks all agents the same at the same time. Their answers come back in the order of the agents, whoever was done first.
+/// Sends the same input to all agents concurrently. Returns their results in the order of the agents.
 ///
 /// ```
 /// use recount_agent::Agent;
@@ -71,7 +71,7 @@ pub async fn fanout_pipeline(agents: &[Agent], input: impl Into<Input>) -> Vec<R
     while let Some(answered) = asked.join_next().await {
         match answered {
             Ok(answer) => answers.push(answer),
-            // What panics in an agent is caught where it is called.
+            // Propagate panics. A panic in a tool or a model is already turned into an error by the agent.
             Err(error) => std::panic::resume_unwind(Box::new(error.to_string())),
         }
     }

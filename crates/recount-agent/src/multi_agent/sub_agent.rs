@@ -1,4 +1,4 @@
-//! An agent as the tool of another one.
+//! An agent as a tool of another agent.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use crate::state::{SubAgentMemory, SubAgentOutcome};
 use crate::tool::derive::schema_of;
 use crate::tool::{Tool, ToolContext, ToolError, ToolOutput, ToolSpec};
 
-/// An agent as the tool of another one. For each call a new agent is built, which works on the task and answers.
+/// A tool that runs another agent. Every call builds a new agent, which works on the task and returns its answer.
 ///
-/// It has a reply of its own, whose events go into the stream of the one that called it; its REPLY_START names that reply as
-/// its parent. Where it has to ask somebody, both wait, and the answer to it is given to the agent that was asked first. After
-/// a crash it goes on where it was.
+/// The sub-agent writes a reply of its own into the event stream of its parent; the `parent` of its REPLY_START is the
+/// parent's reply. If the sub-agent needs a confirmation, both replies wait, and the answer is sent to the parent.
+/// After a crash the sub-agent is resumed.
 ///
 /// ```
 /// use recount_agent::Agent;
@@ -47,87 +47,87 @@ pub struct SubAgent {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
-    /// What has to be done, with all that one has to know for it: nothing else of this conversation is seen.
+    /// The task, with all the information that it needs: the rest of this conversation is not visible to the agent.
     task: String,
 }
 
 impl SubAgent {
-    /// A tool of a name, with what the model is told of it, and how the agent behind it is put together. Its session, its
-    /// ids and where its events go are those of the agent that calls it.
+    /// Creates a tool with this name and description. `build` configures the agent; its session, ids and sink are
+    /// replaced by those of the parent.
     pub fn new(
         name: impl Into<String>,
         description: impl Into<String>,
         build: impl Fn() -> AgentBuilder + Send + Sync + 'static,
     ) -> Self {
         let spec = ToolSpec::new(name, description).parameters(schema_of::<Arguments>());
-        // It goes on where it was, so it may run again.
+        // Idempotent, because a rerun resumes the sub-agent.
         Self { spec: spec.idempotent().concurrency_safe(), build: Arc::new(build) }
     }
 
-    async fn work(&self, arguments: Object, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run_task(&self, arguments: Object, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Arguments { task } = recount_message::Json::from(arguments).deserialize_as()?;
         let task = Msg::user(context.agent(), task).with_id(format!("{}.task", context.call_id()));
-        let Some(sub_agent) = SubAgentContext::of(context) else { return self.work_alone(task).await };
-        if let Some(done) = sub_agent.outcome() {
+        let Some(sub_agent) = SubAgentContext::of(context) else { return self.run_detached(task).await };
+        if let Some(done) = sub_agent.saved_outcome() {
             return Ok(done);
         }
         let builder = (self.build)().session_id(context.session_id()).stamps(sub_agent.stamps()).sink(sub_agent.sink());
         let tool = self.spec.name.as_str();
         let at_first = SubAgentMemory::of(&builder.initial_state(""));
         let builder = match sub_agent.memory(tool) {
-            Some(memory) => builder.remembering(memory),
+            Some(memory) => builder.with_memory(memory),
             None => builder,
         };
-        let (builder, input) = match sub_agent.left(task.clone()) {
+        let (builder, input) = match sub_agent.saved_agent(task.clone()) {
             Some(saved) => (builder.resume(saved), sub_agent.take_answer().unwrap_or_else(|| ().into())),
-            None => (builder, Input::from(task).recorded().part_of(context.reply_id(), context.call_id())),
+            None => (builder, Input::from(task).recorded().parent_call(context.reply_id(), context.call_id())),
         };
         let agent = builder.build()?;
-        let _running = sub_agent.runs(&agent);
+        let _running = sub_agent.register(&agent);
         let recorded = input.recorded_event();
         let reply = match agent.reply_stream(input) {
             Ok(reply) => reply,
-            // It waits on, for an answer that it takes.
+            // The answer was rejected, so the sub-agent continues to wait.
             Err(Error::Rejected(_)) => return Ok(ToolOutput::parked()),
             Err(error) => return Ok(output(Err(error))),
         };
-        sub_agent.note(recorded.as_ref());
-        let answered = reply.into_msg().await;
-        sub_agent.remember(tool, &at_first, SubAgentMemory::of(&agent.state()));
-        match answered {
+        sub_agent.record_answer(recorded.as_ref());
+        let reply_result = reply.into_msg().await;
+        sub_agent.store_memory(tool, &at_first, SubAgentMemory::of(&agent.state()));
+        match reply_result {
             Ok(message) if message.finished_at().is_none() => Ok(ToolOutput::parked()),
-            answered => Ok(output(answered)),
+            reply_result => Ok(output(reply_result)),
         }
     }
 
-    /// Works where nobody reads what it does on the way, such as in the background.
-    async fn work_alone(&self, task: Msg) -> Result<ToolOutput, ToolError> {
+    /// Runs without a parent reply, for example in the background.
+    async fn run_detached(&self, task: Msg) -> Result<ToolOutput, ToolError> {
         let agent: Agent = (self.build)().build()?;
         match agent.reply(task).await {
             Ok(message) if message.finished_at().is_none() => {
-                Err(ToolError::new("the agent has to ask somebody, and nobody can be asked here: do it another way"))
+                Err(ToolError::new("the agent needs a confirmation, which is not possible here: do it another way"))
             }
-            answered => Ok(output(answered)),
+            reply_result => Ok(output(reply_result)),
         }
     }
 }
 
-/// What an agent's answer is for the one that called it.
-fn output(answered: Result<Msg, Error>) -> ToolOutput {
-    let message = match &answered {
+/// Converts the result of a sub-agent to the output of its tool.
+fn output(reply_result: Result<Msg, Error>) -> ToolOutput {
+    let message = match &reply_result {
         Ok(message) => Some(message),
         Err(error) => error.message(),
     };
     let Some(message) = message else {
-        let why = answered.err().map(|error| error.to_string()).unwrap_or_default();
-        return ToolOutput::failed(format!("the agent cannot be asked: {why}"));
+        let why = reply_result.err().map(|error| error.to_string()).unwrap_or_default();
+        return ToolOutput::failed(format!("the agent cannot be started: {why}"));
     };
     let SubAgentOutcome { text, failed, .. } = outcome(message);
     let output = if failed { ToolOutput::failed(text) } else { ToolOutput::new(text) };
     output.with_metadata([("reply_id", message.id())])
 }
 
-/// What a message says to the one that asked for it.
+/// Returns the outcome of a sub-agent's reply.
 pub(crate) fn outcome(message: &Msg) -> SubAgentOutcome {
     let text = message.text_or_empty();
     let failed = |text: String| SubAgentOutcome::new(text.trim_end().to_owned(), true);
@@ -136,7 +136,7 @@ pub(crate) fn outcome(message: &Msg) -> SubAgentOutcome {
             SubAgentOutcome::new(text, false)
         }
         Some(FinishedReason::Completed | FinishedReason::ExceedMaxIters) | None => {
-            failed("the agent said nothing: give it another task, or do it yourself".to_owned())
+            failed("the agent returned no text: give it another task, or do it yourself".to_owned())
         }
         Some(FinishedReason::Interrupted) => failed(format!("the agent was interrupted\n{text}")),
         Some(FinishedReason::Error | _) => {
@@ -152,10 +152,10 @@ impl Tool for SubAgent {
     }
 
     fn run<'a>(&'a self, arguments: Object, context: &'a ToolContext) -> BoxFuture<'a, Result<ToolOutput, ToolError>> {
-        Box::pin(self.work(arguments, context))
+        Box::pin(self.run_task(arguments, context))
     }
 
-    /// It does nothing itself: what its agent does is asked for there.
+    /// Always allowed, because the sub-agent checks the permissions of its own tools.
     fn check_permission<'a>(&'a self, _: &'a Object, _: &'a PermissionContext) -> BoxFuture<'a, ToolPermission> {
         Box::pin(async { ToolPermission::Allow })
     }

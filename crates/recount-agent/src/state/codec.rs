@@ -1,21 +1,21 @@
-//! The state as JSON, with a version.
+//! Encoding the state as versioned JSON.
 
 use serde::Deserialize;
 
 use super::AgentState;
 
-/// The version that is written.
+/// The version of the encoding.
 const VERSION: u32 = 1;
 
-/// Why a text is no state of an agent.
+/// The error type of [`AgentState::from_json`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
-    /// It is not the JSON of one.
-    #[error("the text is no state of an agent: {0}")]
+    /// The text is not valid JSON, or has another structure.
+    #[error("invalid agent state: {0}")]
     Malformed(#[from] serde_json::Error),
-    /// Another version wrote it.
-    #[error("version {0} of the agent state is not known, expected {VERSION}")]
+    /// The state was written in another version.
+    #[error("unsupported version {0} of the agent state, expected {VERSION}")]
     Version(u32),
 }
 
@@ -25,20 +25,20 @@ struct Version {
 }
 
 impl AgentState {
-    /// Writes the state as JSON, on one line.
+    /// Encodes the state as JSON, on one line.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Free JSON in it cannot pass through serde's flattening, so the version is put before the rest by hand.
+        // `serde(flatten)` does not support raw JSON values, so the version is prepended by hand.
         let rest = serde_json::to_string(self).unwrap_or_default();
         let rest = rest.strip_prefix('{').unwrap_or(&rest);
         format!("{{\"version\":{VERSION},{rest}")
     }
 
-    /// Reads a state.
+    /// Decodes a state.
     ///
     /// # Errors
     ///
-    /// When the text is none, or one of another version.
+    /// Fails if the text is invalid or was written in another version.
     pub fn from_json(text: &str) -> Result<Self, StateError> {
         let Version { version } = serde_json::from_str(text)?;
         if version != VERSION {

@@ -1,52 +1,53 @@
-//! What requests leave out, so that they leave out the same when somebody else goes on.
+//! The parts of the conversation that requests leave out. They are persisted, so that a resumed agent sends the same
+//! requests.
 
 use serde::{Deserialize, Serialize};
 
-/// How far the conversation is left out of requests, and what stands in its place. The messages themselves stay as they are.
+/// The part of the conversation that requests leave out, and what replaces it. The messages themselves are unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Compressed {
-    /// All before this place is left out.
+    /// Everything before this point is left out.
     pub until: CutPoint,
-    /// What the model is told of it. Nothing where nobody could summarise it.
+    /// The summary. `None` if it failed.
     #[serde(default)]
     pub summary: Option<String>,
-    /// Some of what is left out is in no summary.
+    /// Some of the left-out messages are in no summary.
     #[serde(default)]
     pub is_truncated: bool,
-    /// The files in which all that is left out can be read, the oldest first.
+    /// The files with the left-out messages, oldest first.
     #[serde(rename = "kept_in", default)]
     pub transcript_files: Vec<String>,
 }
 
-/// A place in a conversation: before it lie all earlier messages and the first blocks of this one.
+/// A position in a conversation, after some of the blocks of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CutPoint {
-    /// The message.
+    /// The id of the message.
     pub message_id: String,
-    /// How many of its blocks lie before the place.
+    /// The number of its blocks before the position.
     pub blocks: usize,
 }
 
-/// A tool's result or an image that requests do not have whole.
+/// A tool result or an image that requests do not contain in full.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Offloaded {
-    /// The file that has it. Nothing where nobody keeps such things, or where it could not be written.
+    /// The file with its content. `None` without an offload directory, or if writing it failed.
     pub path: Option<String>,
 }
 
-/// How many tokens a request had in the words of its provider, and how many it was taken for.
+/// The size of a request, as counted by the provider and as estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenCount {
-    /// In the provider's words.
+    /// The tokens that the provider counted.
     pub tokens: u64,
-    /// As it was estimated.
+    /// The estimated tokens.
     pub estimate: u64,
 }
 
 impl TokenCount {
-    /// What a later request has, of which this is the estimate.
+    /// Returns the expected token count of a later request with this estimate.
     pub(crate) fn now(self, estimate: u64) -> u64 {
         self.tokens.saturating_add(estimate.saturating_sub(self.estimate))
     }

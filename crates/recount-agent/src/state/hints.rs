@@ -1,4 +1,4 @@
-//! Hints as a part of the state.
+//! Serialization of hints.
 
 use recount_message::{ContentBlock, HintBlock, Json};
 use serde::de::Error as _;
@@ -17,7 +17,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
         .iter()
         .map(|hint| match ContentBlock::from_json(hint.as_raw(), "", "").map_err(D::Error::custom)? {
             ContentBlock::Hint(hint) => Ok(hint),
-            other => Err(D::Error::custom(format!("a hint was expected, and a {} came", other.type_name()))),
+            other => Err(D::Error::custom(format!("expected a hint, got a block of type {}", other.type_name()))),
         })
         .collect()
 }

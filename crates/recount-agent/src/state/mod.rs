@@ -1,7 +1,7 @@
-//! What an agent knows beside its conversation, and how it is written down.
+//! The state of an agent beside its conversation.
 //!
-//! The message of a reply is never a part of it: that is the fold of the reply's events. What is here are the things that no
-//! event says: how many rounds the reply has taken, which form its answer shall have, what the user has allowed.
+//! It only contains information that no event has, such as the number of model calls, the output schema and the
+//! permissions. The message of a reply is not part of it, because it is the fold of the reply's events.
 
 mod background;
 mod codec;
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::permission::Permissions;
 
-/// What an agent knows beside its conversation. A host writes it down together with the events that it goes with.
+/// The state of an agent beside its conversation. A host persists it together with the events that it belongs to.
 ///
 /// ```
 /// use recount_agent::AgentState;
@@ -38,51 +38,51 @@ use crate::permission::Permissions;
 #[serde(default)]
 #[non_exhaustive]
 pub struct AgentState {
-    /// The session.
+    /// The id of the session.
     pub session_id: String,
-    /// The reply that has not ended.
+    /// The state of the unfinished reply.
     pub reply: Option<ReplyState>,
-    /// What the agent may do.
+    /// The permissions of the agent.
     pub permissions: Permissions,
     /// The active groups of tools.
     pub groups: BTreeSet<String>,
-    /// When the model was last told the time, as it was told.
+    /// The time that was last included in a runtime state hint.
     #[serde(rename = "told_time")]
     pub time_hint_sent_at: Option<String>,
-    /// What shall be said to the model before it is asked the next time.
+    /// The hints for the next model call.
     #[serde(with = "hints")]
     pub hints: Vec<HintBlock>,
-    /// The tools that work in the background, until the model is told what came of them.
+    /// The background calls whose results the model does not have yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<BackgroundCall>,
-    /// The conversation is summarised before the model is asked the next time, however much room there is.
+    /// A summary was requested before the next model call.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compress: bool,
-    /// What requests leave out of the conversation, and what they have instead.
+    /// The part of the conversation that requests leave out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compressed: Option<Compressed>,
-    /// What requests do not have whole, by message and block.
+    /// The parts that requests do not contain in full, by message and block id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub offloaded: BTreeMap<String, Offloaded>,
-    /// The agents that work for this one, by the calls that they work on.
+    /// The state of sub-agents, by the id of the call that started them.
     #[serde(rename = "helpers", skip_serializing_if = "BTreeMap::is_empty")]
     pub sub_agents: BTreeMap<String, SubAgentState>,
-    /// What the user has said to those who work for this one, by the names of their tools.
+    /// The permissions that the user granted to sub-agents, by the names of their tools.
     #[serde(rename = "helper_memories", skip_serializing_if = "BTreeMap::is_empty")]
     pub sub_agent_memories: BTreeMap<String, SubAgentMemory>,
-    /// What the last request had.
+    /// The size of the last request.
     #[serde(rename = "counted", skip_serializing_if = "Option::is_none")]
     pub token_count: Option<TokenCount>,
 }
 
 impl AgentState {
-    /// The state of an agent that has not said anything yet.
+    /// Creates the state of a new agent.
     #[must_use]
     pub fn new(session_id: impl Into<String>) -> Self {
         Self { session_id: session_id.into(), ..Self::default() }
     }
 
-    /// When the first confirmation expires, of this agent's reply or of those who work for it.
+    /// Returns when the first confirmation expires, including those of sub-agents. `None` if none expires.
     #[must_use]
     pub fn expires_at(&self) -> Option<Timestamp> {
         let own = self.reply.iter().flat_map(|reply| reply.expiries.values()).filter_map(|time| parse_time(time));

@@ -1,50 +1,50 @@
-//! What is known of a reply beside its message.
+//! The state of a reply beside its message.
 
 use std::collections::BTreeMap;
 
 use recount_message::{GenerateReason, Json, Object};
 use serde::{Deserialize, Serialize};
 
-/// What is known of a reply beside its message.
+/// The state of a reply beside its message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReplyState {
-    /// Its id.
+    /// The id of the reply.
     pub id: String,
-    /// How often a model was asked. A call that is made again because it broke does not count again.
+    /// The number of model calls, without retries.
     #[serde(default)]
     pub iteration: u32,
-    /// Where the last model call stands.
+    /// The phase of the last model call.
     #[serde(default)]
     pub phase: Phase,
-    /// The JSON Schema that the answer has to have.
+    /// The JSON Schema of the requested structured output.
     #[serde(default)]
     pub schema: Option<Json>,
-    /// The answer in that form.
+    /// The structured output.
     #[serde(default)]
     pub structured_output: Option<Object>,
-    /// Somebody asked the reply to end.
+    /// The end of the reply was requested.
     #[serde(default)]
     pub stop: Option<Stop>,
-    /// The user has refused a call of this round.
+    /// The user has denied a call of this round.
     #[serde(default)]
     pub rejected: bool,
-    /// Until when the user may answer for a call, where that is limited.
+    /// When confirmations expire, by call id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub expiries: BTreeMap<String, String>,
-    /// How often the reply has gone on after its process had died.
+    /// How often the reply was resumed after a crash.
     #[serde(default)]
     pub restarts: u32,
-    /// Somebody else has written its start, such as a host together with the question, and nothing was done for it yet.
+    /// REPLY_START was written by the host, and the agent has not worked on the reply yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_fresh: bool,
-    /// Whoever worked on it has left it in good order, for another process to go on with: that is no restart.
+    /// The process that worked on the reply stopped cleanly, so that resuming it does not count as a restart.
     #[serde(rename = "is_left", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_handed_over: bool,
 }
 
 impl ReplyState {
-    /// A reply that begins.
+    /// Creates the state of a new reply.
     #[must_use]
     pub fn new(id: impl Into<String>) -> Self {
         Self {
@@ -62,8 +62,9 @@ impl ReplyState {
         }
     }
 
-    /// A reply whose start somebody else has written. An agent that is [resumed](crate::AgentBuilder::resume) with it begins
-    /// to work on it when it is asked nothing, and that does not count as a restart.
+    /// Creates the state of a reply whose REPLY_START was written by the host. An agent that is
+    /// [resumed](crate::AgentBuilder::resume) with it starts the reply on an empty input, which does not count as a
+    /// restart.
     ///
     /// ```
     /// use recount_agent::scripted::ScriptedModel;
@@ -90,44 +91,44 @@ impl ReplyState {
     }
 }
 
-/// Where the last model call of a reply stands.
+/// The phase of the last model call of a reply.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// There is no answer to act on: none was asked for yet, or somebody wants another one.
+    /// No model call was made, it has failed, or another one was requested.
     #[default]
     Idle,
-    /// It is under way. If it still is when the state is read back, it broke.
+    /// The model call is in progress. In a persisted state: it was interrupted by a crash.
     Asking,
-    /// The model has answered.
+    /// The model call is complete.
     Answered,
 }
 
 /// A request to end the reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {
-    /// Why.
+    /// The reason, for the user.
     pub reason: String,
-    /// Where it was asked for.
+    /// The step during which it was requested.
     pub after: StopAfter,
 }
 
-/// Where a stop was asked for.
+/// The step during which the end of the reply was requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopAfter {
-    /// While the model was asked: calls that it made are not run.
+    /// During a model call. The calls that the model made are not run.
     Reasoning,
-    /// While tools ran: the calls at hand are done first.
+    /// While tools were running. They are finished first.
     Acting,
-    /// By a middleware around the whole reply.
+    /// Between rounds, by a middleware.
     Middleware,
-    /// The user refused a call, and the agent is set to stop then.
+    /// The user denied a call, and [`stop_on_reject`](crate::AgentBuilder::stop_on_reject) is set.
     Rejection,
 }
 
 impl StopAfter {
-    /// The reason in the words of the message.
+    /// Returns the corresponding reason in the message.
     #[must_use]
     pub fn generate_reason(self) -> GenerateReason {
         match self {

@@ -1,4 +1,4 @@
-//! What is known of an agent that works for this one.
+//! The state of sub-agents.
 
 use std::collections::BTreeMap;
 
@@ -7,43 +7,43 @@ use serde::{Deserialize, Serialize};
 use super::AgentState;
 use crate::permission::Permissions;
 
-/// What is known of an agent that works on a call of this one's reply, until the call has its result.
+/// The state of a sub-agent, until its call has a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SubAgentState {
-    /// Its reply.
+    /// The id of its reply.
     pub reply_id: String,
-    /// What it knows.
+    /// Its state.
     pub state: AgentState,
-    /// What came of it, once its reply has ended.
+    /// Its outcome. `None` until its reply has ended.
     #[serde(default)]
     pub outcome: Option<SubAgentOutcome>,
 }
 
-/// What came of an agent that worked for another one.
+/// The outcome of a sub-agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SubAgentOutcome {
-    /// What the one that called it is told.
+    /// The text of the tool result.
     pub text: String,
-    /// It did not do what it was asked to.
+    /// The sub-agent has failed.
     pub failed: bool,
 }
 
-/// What the user has said to an agent that works for this one, for the next time that it is called: each call builds it anew.
+/// The permissions that the user has granted to a sub-agent, which apply to its next calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct SubAgentMemory {
-    /// What it may do.
+    /// The permissions.
     pub permissions: Permissions,
-    /// The same of those who work for it, by the names of their tools.
+    /// The same for its own sub-agents, by the names of their tools.
     #[serde(rename = "helpers", skip_serializing_if = "BTreeMap::is_empty")]
     pub sub_agents: BTreeMap<String, Self>,
 }
 
 impl SubAgentMemory {
-    /// What is known when an agent with this state is done.
+    /// Returns the permissions in the state of a sub-agent.
     pub(crate) fn of(state: &AgentState) -> Self {
         Self { permissions: state.permissions.clone(), sub_agents: state.sub_agent_memories.clone() }
     }

@@ -1,4 +1,4 @@
-//! What is kept aside and only told of: which results and images these are, and what stands in their place.
+//! Results and images that requests do not contain in full.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use super::shorten::{ResultLimit, text_of};
 use crate::offload::file_name;
 use crate::state::Offloaded;
 
-/// What has been put aside, by the keys of [`key`].
-pub(crate) type Aside = BTreeMap<String, Offloaded>;
+/// The offloaded parts, by [`key`].
+pub(crate) type OffloadedParts = BTreeMap<String, Offloaded>;
 
-/// The key of a part of a message: the block, and the item in it.
+/// Returns the key of a block, or of an item in its content.
 pub(crate) fn key(message_id: &str, block_id: &str, item_id: Option<&str>) -> String {
     match item_id {
         Some(item) => format!("{message_id}/{block_id}/{item}"),
@@ -20,26 +20,27 @@ pub(crate) fn key(message_id: &str, block_id: &str, item_id: Option<&str>) -> St
     }
 }
 
-/// Something that requests shall not have whole.
+/// A part of a message that exceeds a limit of requests.
 #[derive(Debug)]
-pub(crate) struct TooMuch {
+pub(crate) struct Excess {
     pub(crate) key: String,
     pub(crate) message_id: String,
     pub(crate) block_id: String,
     pub(crate) kind: &'static str,
-    /// How long it is, if it is text.
+    /// The length of a text.
     pub(crate) tokens: Option<usize>,
-    /// The file that it would be kept in, if it can be kept.
+    /// The name and content of the file to write. `None` if there is nothing to write.
     pub(crate) file: Option<(String, Vec<u8>)>,
 }
 
-/// The results that are too long, and the images beyond the newest so many, which have not been put aside yet.
-pub(crate) fn too_much<'a>(
+/// Returns results above the length limit and images beyond the newest `most_images`, without those that are already
+/// offloaded.
+pub(crate) fn find_excess<'a>(
     messages: impl DoubleEndedIterator<Item = &'a Msg> + Clone,
     limit: Option<ResultLimit>,
     most_images: usize,
-    aside: &Aside,
-) -> Vec<TooMuch> {
+    offloaded: &OffloadedParts,
+) -> Vec<Excess> {
     let mut found = Vec::new();
     if let Some(limit) = limit {
         for message in messages.clone() {
@@ -48,18 +49,18 @@ pub(crate) fn too_much<'a>(
     }
     let images: Vec<_> = messages.flat_map(images).collect();
     let surplus = images.len().saturating_sub(most_images);
-    found.extend(images.into_iter().take(surplus).map(Image::too_much));
-    found.retain(|found| !aside.contains_key(&found.key));
+    found.extend(images.into_iter().take(surplus).map(Image::find_excess));
+    found.retain(|found| !offloaded.contains_key(&found.key));
     found
 }
 
-fn long_result(message: &Msg, block: &ContentBlock, limit: ResultLimit) -> Option<TooMuch> {
+fn long_result(message: &Msg, block: &ContentBlock, limit: ResultLimit) -> Option<Excess> {
     let tokens = limit.exceeds(block)?;
     let ContentBlock::ToolResult(result) = block else { return None };
-    // One that still grows is not written yet.
+    // The result is still being written.
     result.finished_at.as_ref()?;
     let name = file_name(&result.name, &[message.id(), &result.id], "txt");
-    Some(TooMuch {
+    Some(Excess {
         key: key(message.id(), &result.id, None),
         message_id: message.id().to_owned(),
         block_id: result.id.clone(),
@@ -77,21 +78,21 @@ struct Image<'a> {
 }
 
 impl Image<'_> {
-    fn too_much(self) -> TooMuch {
+    fn find_excess(self) -> Excess {
         let Self { message, block_id, key, data } = self;
         let extension = data.media_type().rsplit('/').next().unwrap_or_default();
         let extension: String = extension.chars().filter(char::is_ascii_alphanumeric).take(8).collect();
         let bytes = match &data.source {
             Source::Base64(source) => source.bytes().ok(),
-            // It has a place of its own.
+            // The URL is enough to find it.
             Source::Url(_) | _ => None,
         };
         let file = bytes.map(|bytes| (file_name("image", &[&key], &extension), bytes));
-        TooMuch { key, message_id: message.id().to_owned(), block_id, kind: "image", tokens: None, file }
+        Excess { key, message_id: message.id().to_owned(), block_id, kind: "image", tokens: None, file }
     }
 }
 
-/// The images of a message, in their order.
+/// Returns the images of a message, in order.
 fn images(message: &Msg) -> Vec<Image<'_>> {
     let mut images = Vec::new();
     for block in message.content().iter().filter(|block| !is_cut(block)) {
@@ -123,20 +124,22 @@ fn nested<'a>(message: &'a Msg, block_id: &str, payload: &'a Payload) -> impl It
     })
 }
 
-/// Whether an image of a message has been put aside.
-pub(super) fn has_images_aside(message: &Msg, aside: &Aside) -> bool {
-    !aside.is_empty() && images(message).iter().any(|image| aside.contains_key(&image.key))
+/// Returns whether a message has offloaded images.
+pub(super) fn has_offloaded_images(message: &Msg, offloaded: &OffloadedParts) -> bool {
+    !offloaded.is_empty() && images(message).iter().any(|image| offloaded.contains_key(&image.key))
 }
 
-/// Puts a note in the place of each image that has been put aside.
-pub(super) fn replace_images(message_id: &str, block: &mut ContentBlock, aside: &Aside) {
+/// Replaces offloaded images by notes.
+pub(super) fn replace_images(message_id: &str, block: &mut ContentBlock, offloaded: &OffloadedParts) {
     let block_id = block.id().to_owned();
     let replaced = match block {
         ContentBlock::Data(data) if data.is_image() => {
-            aside.get(&key(message_id, &data.id, None)).map(|kept| note(data, kept))
+            offloaded.get(&key(message_id, &data.id, None)).map(|kept| note(data, kept))
         }
-        ContentBlock::ToolResult(result) => return replace_nested(message_id, &block_id, &mut result.output, aside),
-        ContentBlock::Hint(hint) => return replace_nested(message_id, &block_id, &mut hint.hint, aside),
+        ContentBlock::ToolResult(result) => {
+            return replace_nested(message_id, &block_id, &mut result.output, offloaded);
+        }
+        ContentBlock::Hint(hint) => return replace_nested(message_id, &block_id, &mut hint.hint, offloaded),
         _ => None,
     };
     if let Some(note) = replaced {
@@ -144,12 +147,12 @@ pub(super) fn replace_images(message_id: &str, block: &mut ContentBlock, aside: 
     }
 }
 
-fn replace_nested(message_id: &str, block_id: &str, payload: &mut Payload, aside: &Aside) {
+fn replace_nested(message_id: &str, block_id: &str, payload: &mut Payload, offloaded: &OffloadedParts) {
     let Payload::Blocks(blocks) = payload else { return };
     for block in blocks {
         if let MediaBlock::Data(data) = block
             && data.is_image()
-            && let Some(kept) = aside.get(&key(message_id, block_id, Some(&data.id)))
+            && let Some(kept) = offloaded.get(&key(message_id, block_id, Some(&data.id)))
         {
             *block = note(data, kept).into();
         }
@@ -158,13 +161,13 @@ fn replace_nested(message_id: &str, block_id: &str, payload: &mut Payload, aside
 
 fn note(image: &DataBlock, kept: &Offloaded) -> TextBlock {
     let name = image.name.as_ref().map(|name| format!(" {name:?}")).unwrap_or_default();
-    let place = match (&kept.path, &image.source) {
+    let location = match (&kept.path, &image.source) {
         (Some(path), _) => format!(" It is in `{path}`: use `read` to see it."),
         (None, Source::Url(source)) => format!(" It is at {}.", source.url()),
         (None, Source::Base64(_) | _) => String::new(),
     };
     let text = format!(
-        "<system-reminder>An image ({}{name}) was here, and is left out since there are newer ones.{place}</system-reminder>",
+        "<system-reminder>An image ({}{name}) was removed here, because there are newer ones.{location}</system-reminder>",
         image.media_type()
     );
     TextBlock::new(text).with_id(image.id.clone())

@@ -1,15 +1,15 @@
-//! Results that are too long for a request.
+//! Shortening long tool results.
 
 use recount_message::{ContentBlock, MediaBlock, Payload, TextBlock, ToolResultBlock};
 
-/// How long the text of a tool's result may be in a request. The message keeps all of it.
+/// The maximum length of a tool result in a request. The message keeps the full result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ResultLimit {
-    /// In tokens, taken as four bytes each.
+    /// In tokens, estimated as four bytes each.
     pub(crate) tokens: usize,
 }
 
-/// So many bytes make a token, roughly.
+/// The estimated number of bytes in a token.
 const BYTES_PER_TOKEN: usize = 4;
 
 impl Default for ResultLimit {
@@ -23,24 +23,24 @@ impl ResultLimit {
         self.tokens.saturating_mul(BYTES_PER_TOKEN)
     }
 
-    /// How many tokens a result has, if they are too many.
+    /// Returns the length of a tool result in tokens if it exceeds the limit.
     pub(crate) fn exceeds(self, block: &ContentBlock) -> Option<usize> {
         let ContentBlock::ToolResult(result) = block else { return None };
         self.exceeded_by(result)
     }
 
-    /// How many tokens a result has, if they are too many.
+    /// Returns the length of a tool result in tokens if it exceeds the limit.
     pub(crate) fn exceeded_by(self, result: &ToolResultBlock) -> Option<usize> {
         let length = text_length(&result.output);
         (length > self.bytes()).then(|| length.div_ceil(BYTES_PER_TOKEN))
     }
 
-    /// Shortens a result that is too long: what comes first stays, and a note says what is missing, and where it is kept.
+    /// Truncates a result that exceeds the limit, and appends a note about the rest.
     pub(super) fn shorten(self, block: &mut ContentBlock, kept_in: Option<&str>) {
         let Some(tokens) = self.exceeds(block) else { return };
         let ContentBlock::ToolResult(result) = block else { return };
         let rest = kept_in.map_or_else(
-            || "Call the tool so that it says less to see the rest.".to_owned(),
+            || "Call the tool again with narrower arguments to see the rest.".to_owned(),
             |path| {
                 format!("All of it is in `{path}`: use `read` with `offset` and `limit`, or `grep`, to see more of it.")
             },
@@ -71,7 +71,7 @@ impl ResultLimit {
     }
 }
 
-/// All text of a result.
+/// Returns the text of a result.
 pub(super) fn text_of(output: &Payload) -> String {
     match output {
         Payload::Blocks(blocks) => {
@@ -95,7 +95,7 @@ fn text_length(output: &Payload) -> usize {
     }
 }
 
-/// Keeps the beginning of a text, up to a character.
+/// Truncates a text to a maximum number of bytes, at a character boundary.
 fn keep(text: &mut String, bytes: usize) {
     if text.len() > bytes {
         let end = (0..=bytes).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Middleware, stops, hints, signals, tools in the background, and what a model is shown.
+//! Middleware, stop requests, hints, signals, background tools, and the content of requests.
 
 use pretty_assertions::assert_eq;
 use recount_agent::machine::CallPlan;
@@ -11,7 +11,7 @@ use recount_model::client::CallOutcome;
 
 use crate::support::{Kept, agent, echo, folded, order, say};
 
-/// Wants another round, so and so often.
+/// Starts this many additional rounds.
 struct Again(u32);
 
 impl Middleware for Again {
@@ -27,7 +27,7 @@ impl Middleware for Again {
 }
 
 #[tokio::test]
-async fn a_middleware_may_want_another_round() {
+async fn middleware_can_start_another_round() {
     let model = ScriptedModel::new().says("One.").then().says("Two.");
     let agent = agent(&model).middleware(Again(1)).build().unwrap();
     let events = say(&agent, "Hi").await;
@@ -36,14 +36,14 @@ async fn a_middleware_may_want_another_round() {
 }
 
 #[tokio::test]
-async fn but_not_twice_when_there_is_nothing_to_do() {
+async fn second_round_without_a_step_fails_the_reply() {
     let model = ScriptedModel::new().says("One.").then().says("Two.");
     let agent = agent(&model).middleware(Again(3)).max_iterations(1).build().unwrap();
     let Err(Error::Failed { message, .. }) = agent.reply("Hi").await else { panic!() };
     assert_eq!(message.finished_reason(), Some(FinishedReason::Error));
 }
 
-/// Notes in which order it is passed, and changes what passes.
+/// Records the order of the layers, and changes what passes through them.
 struct Marks(&'static str);
 
 impl Middleware for Marks {
@@ -83,7 +83,7 @@ impl Middleware for Marks {
 }
 
 #[tokio::test]
-async fn the_first_middleware_is_the_outermost() {
+async fn first_middleware_is_outermost() {
     let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().says("Done.");
     let agent =
         agent(&model).tool(echo("search")).middleware(Marks("outer")).middleware(Marks("inner")).build().unwrap();
@@ -97,7 +97,7 @@ async fn the_first_middleware_is_the_outermost() {
     assert_eq!(said, ["outer", "inner"]);
 }
 
-/// Stops after the reasoning.
+/// Requests a stop after the reasoning.
 struct Stops;
 
 impl Middleware for Stops {
@@ -116,7 +116,7 @@ impl Middleware for Stops {
 }
 
 #[tokio::test]
-async fn a_middleware_may_stop_the_reply_after_the_reasoning() {
+async fn middleware_can_stop_the_reply_after_reasoning() {
     let model = ScriptedModel::new().calls_as("c1", "search", "{}");
     let agent = agent(&model).tool(echo("search")).middleware(Stops).build().unwrap();
     let events = say(&agent, "Hi").await;
@@ -134,7 +134,7 @@ async fn a_middleware_may_stop_the_reply_after_the_reasoning() {
 }
 
 #[tokio::test]
-async fn a_tool_may_stop_the_reply_and_send_signals() {
+async fn tool_can_stop_the_reply_and_send_signals() {
     let model = ScriptedModel::new().calls_as("c1", "last", "{}");
     let last = FunctionTool::with_context("last", "Is the last.", |_: NoArguments, context: ToolContext| async move {
         context.signal("progress", [("done", 1)]).await;
@@ -157,7 +157,7 @@ async fn a_tool_may_stop_the_reply_and_send_signals() {
 }
 
 #[tokio::test]
-async fn hints_come_before_the_model_is_asked() {
+async fn hints_are_written_before_the_model_call() {
     let model = ScriptedModel::new().says("I see.");
     let kept = Kept::default();
     let agent = agent(&model).sink(kept.clone()).build().unwrap();
@@ -169,7 +169,7 @@ async fn hints_come_before_the_model_is_asked() {
 }
 
 #[tokio::test]
-async fn a_tool_in_the_background_answers_later() {
+async fn background_tool_result_becomes_a_hint() {
     let model = ScriptedModel::new().calls_as("c1", "build", "{}").then().says("Started.").then().says("It is green.");
     let (done, mut ended) = tokio::sync::mpsc::unbounded_channel();
     let build = FunctionTool::new("build", "Builds.", move |_: NoArguments| {
@@ -193,7 +193,7 @@ async fn a_tool_in_the_background_answers_later() {
 }
 
 #[tokio::test]
-async fn the_time_is_told_once_in_a_while() {
+async fn current_time_is_sent_once_per_interval() {
     let model = ScriptedModel::new().says("One.").then().says("Two.");
     let agent = agent(&model).runtime_state(RuntimeState::default()).build().unwrap();
     let events = say(&agent, "Hi").await;
@@ -204,7 +204,7 @@ async fn the_time_is_told_once_in_a_while() {
 }
 
 #[tokio::test]
-async fn a_call_that_fails_again_and_again_is_pointed_out() {
+async fn repeated_identical_failures_add_a_hint() {
     let mut model = ScriptedModel::new();
     for round in 0..3 {
         model = model.calls_as(format!("c{round}"), "fails", "{}").then();
@@ -225,7 +225,7 @@ async fn a_call_that_fails_again_and_again_is_pointed_out() {
 }
 
 #[tokio::test]
-async fn a_long_result_is_shortened_for_the_model_alone() {
+async fn long_result_is_shortened_only_in_requests() {
     let model = ScriptedModel::new().calls_as("c1", "long", "{}").then().says("Done.");
     let long = FunctionTool::new("long", "Talks.", |_: NoArguments| async { Ok("é".repeat(1_000)) });
     let agent = agent(&model).tool(long).tool_result_limit(10).build().unwrap();
@@ -239,7 +239,7 @@ async fn a_long_result_is_shortened_for_the_model_alone() {
 }
 
 #[tokio::test]
-async fn control_hints_are_a_part_of_the_request_alone() {
+async fn control_hints_are_only_in_the_request() {
     let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().says("That was it.");
     let agent = agent(&model).tool(echo("search")).max_iterations(1).build().unwrap();
     let message = agent.reply("Hi").await.unwrap();

@@ -1,4 +1,4 @@
-//! What goes wrong in AgentScope's agent and must not go wrong here: one test for each defect that its specification lists.
+//! Regression tests for the defects of AgentScope's agent that its specification lists.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,10 +27,10 @@ fn results(message: &Msg, results: Vec<ToolResultBlock>) -> ExternalExecutionRes
 }
 
 fn external(name: &'static str) -> FunctionTool<NoArguments> {
-    FunctionTool::external(name, "Is run by somebody else.")
+    FunctionTool::external(name, "Runs outside the agent.")
 }
 
-/// Every call has exactly one result, and the reply has ended once.
+/// Asserts that every call has exactly one result, and that the reply has ended once.
 fn assert_closed(message: &Msg) {
     assert!(message.finished_at().is_some());
     for (call, result) in message.tool_pairs() {
@@ -40,7 +40,7 @@ fn assert_closed(message: &Msg) {
 }
 
 #[tokio::test]
-async fn d9_observing_while_waiting_leaves_the_question_answerable() {
+async fn d9_waiting_reply_can_be_confirmed_after_observe() {
     let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().says("Done.");
     let agent = careful(&model).tool(echo("search")).build().unwrap();
     let waiting = agent.reply("Hi").await.unwrap();
@@ -52,7 +52,7 @@ async fn d9_observing_while_waiting_leaves_the_question_answerable() {
 }
 
 #[tokio::test]
-async fn d10_rounds_that_somebody_else_settles_count() {
+async fn d10_rounds_with_external_results_count() {
     let mut model = ScriptedModel::new();
     for round in 0..5 {
         model = model.calls_as(format!("c{round}"), "door", "{}").then();
@@ -65,12 +65,12 @@ async fn d10_rounds_that_somebody_else_settles_count() {
         let call = message.tool_pairs().last().unwrap().0.clone();
         message = agent.reply(results(&message, vec![call.success("opened")])).await.unwrap();
     }
-    // Two rounds, and the one that was to be the last word.
+    // Two rounds, and the final answer.
     assert_eq!((rounds, message.finished_reason()), (3, Some(FinishedReason::ExceedMaxIters)));
 }
 
 #[tokio::test]
-async fn d11_a_stream_that_is_dropped_ends_its_reply() {
+async fn d11_dropped_stream_closes_its_reply() {
     let gate = Gate::new();
     let model = ScriptedModel::new().calls_as("c1", "slow", "{}").calls_as("c2", "slow", "{}").then().says("Next.");
     let slow = {
@@ -98,7 +98,7 @@ async fn d11_a_stream_that_is_dropped_ends_its_reply() {
 }
 
 #[tokio::test]
-async fn d11b_what_was_shown_is_what_is_kept_wherever_the_reader_stops() {
+async fn d11b_dropped_stream_records_all_events_it_returned() {
     let length = {
         let agent = scripted_round();
         say(&agent, "Hi").await.len()
@@ -126,7 +126,7 @@ fn scripted_round() -> Agent {
 }
 
 #[tokio::test]
-async fn d12_an_interrupted_call_that_had_not_started_gets_its_start() {
+async fn d12_interrupted_call_gets_a_complete_result() {
     let model = ScriptedModel::new().calls_as("c1", "search", "{}").calls_as("c2", "search", "{}");
     let agent = careful(&model).tool(echo("search")).build().unwrap();
     let mut events = say(&agent, "Hi").await;
@@ -152,7 +152,7 @@ async fn d12_an_interrupted_call_that_had_not_started_gets_its_start() {
 }
 
 #[tokio::test]
-async fn d13_a_tool_that_breaks_its_contract_has_failed() {
+async fn d13_invalid_tool_metadata_fails_the_call() {
     let model = ScriptedModel::new().calls_as("c1", "picture", "{}").then().says("Sorry.");
     let picture = FunctionTool::new("picture", "Paints.", |_: NoArguments| async {
         let mut block = DataBlock::from_bytes(b"GIF89a");
@@ -167,7 +167,7 @@ async fn d13_a_tool_that_breaks_its_contract_has_failed() {
     assert_eq!(message.finished_reason(), Some(FinishedReason::Completed));
 }
 
-/// A tool whose opinion waits, or panics.
+/// A tool whose permission check waits or panics.
 struct Opinionated {
     spec: ToolSpec,
     gate: Option<Gate>,
@@ -202,7 +202,7 @@ fn opinionated(gate: Option<Gate>) -> (Opinionated, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn d14_an_interrupt_during_the_permission_check_is_not_lost() {
+async fn d14_interrupt_during_permission_check_ends_the_reply() {
     let model = ScriptedModel::new().calls_as("c1", "search", "{}").calls_as("c2", "search", "{}");
     let gate = Gate::new();
     let (tool, ran) = opinionated(Some(gate.clone()));
@@ -220,7 +220,7 @@ async fn d14_an_interrupt_during_the_permission_check_is_not_lost() {
 }
 
 #[tokio::test]
-async fn d14b_no_tool_can_interrupt_the_reply() {
+async fn d14b_panicking_tool_fails_only_its_call() {
     let model = ScriptedModel::new().calls_as("c1", "quits", "{}").then().says("It quit.");
     let quits = FunctionTool::new("quits", "Panics.", |_: NoArguments| async {
         std::panic::panic_any("I quit");
@@ -238,7 +238,7 @@ async fn d14b_no_tool_can_interrupt_the_reply() {
 }
 
 #[tokio::test]
-async fn d15_a_call_id_that_is_used_again_is_another_call() {
+async fn d15_reused_call_id_is_a_new_call() {
     let model = ScriptedModel::new()
         .calls_as("call_0", "search", "{}")
         .then()
@@ -253,7 +253,7 @@ async fn d15_a_call_id_that_is_used_again_is_another_call() {
 }
 
 #[tokio::test]
-async fn d16_a_failure_ends_the_reply_and_the_next_one_works() {
+async fn d16_agent_accepts_input_after_a_failed_reply() {
     let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().fails("overloaded").then().says("Back.");
     let agent = agent(&model).tool(echo("search")).build().unwrap();
     let events = say(&agent, "Hi").await;
@@ -265,7 +265,7 @@ async fn d16_a_failure_ends_the_reply_and_the_next_one_works() {
 }
 
 #[tokio::test]
-async fn d16_a_permission_check_that_panics_fails_its_call_alone() {
+async fn d16_panicking_permission_check_fails_only_its_call() {
     let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().says("Sorry.");
     let (tool, ran) = opinionated(None);
     let agent = agent(&model).tool(tool).build().unwrap();
@@ -276,12 +276,12 @@ async fn d16_a_permission_check_that_panics_fails_its_call_alone() {
 }
 
 #[tokio::test]
-async fn d16b_a_stream_that_breaks_is_made_again_and_the_next_model_is_asked() {
+async fn d16b_broken_stream_is_retried_then_falls_back() {
     let model = ScriptedModel::new().named("first").says("Once upon").fails("gone").then().says("Once a").fails("gone");
     let other = ScriptedModel::new().named("second").says("All of it.");
     let agent = agent(&model).fallback(other.clone()).max_retries(1).build().unwrap();
     let events = say(&agent, "Hi").await;
-    let told: Vec<&str> = events
+    let reported: Vec<&str> = events
         .iter()
         .filter_map(|event| match &event.kind {
             EventKind::Custom(custom) => Some(&*custom.name),
@@ -289,10 +289,10 @@ async fn d16b_a_stream_that_breaks_is_made_again_and_the_next_model_is_asked() {
             _ => None,
         })
         .collect();
-    assert_eq!(told, ["first", "recount.retry", "first", "recount.fallback", "second"]);
+    assert_eq!(reported, ["first", "recount.retry", "first", "recount.fallback", "second"]);
     let message = folded(&events);
     assert_eq!(message.finished_reason(), Some(FinishedReason::Completed));
-    // What was shown stays, and no request has it.
+    // The partial output stays in the message, and no request contains it.
     assert_eq!(message.content().len(), 3);
     let asked = other.requests().pop().unwrap();
     assert!(asked.messages.iter().all(|message| !message.text_or_empty().contains("Once")), "{:?}", asked.messages);
@@ -300,7 +300,7 @@ async fn d16b_a_stream_that_breaks_is_made_again_and_the_next_model_is_asked() {
 }
 
 #[tokio::test]
-async fn d17_an_answer_is_taken_whole_or_not_at_all() {
+async fn d17_answer_is_applied_atomically() {
     let model = ScriptedModel::new().calls_as("c1", "door", "{}").calls_as("c2", "door", "{}").then().says("Done.");
     let schema = Json::parse(r#"{"type":"object","required":["lock"]}"#).unwrap();
     let door = external("door").concurrency_safe().metadata_schema(schema);
@@ -352,7 +352,7 @@ async fn d17_an_answer_is_taken_whole_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn d18_an_agent_gives_one_reply_at_a_time() {
+async fn d18_second_reply_is_rejected_while_busy() {
     let gate = Gate::new();
     let model = ScriptedModel::new().waits(&gate).says("First.").then().says("Second.");
     let agent = agent(&model).build().unwrap();
@@ -371,7 +371,7 @@ struct Verdict {
 }
 
 #[tokio::test]
-async fn d18_agents_that_share_tools_do_not_share_forms() {
+async fn d18_agents_with_shared_tools_have_separate_schemas() {
     let script = || ScriptedModel::new().calls("GenerateStructuredOutput", r#"{"approved": true}"#);
     let toolkit = recount_agent::tool::Toolkit::new().with(echo("search")).unwrap();
     let first = agent(&script()).toolkit(toolkit.clone()).build().unwrap();
@@ -381,7 +381,7 @@ async fn d18_agents_that_share_tools_do_not_share_forms() {
 }
 
 #[tokio::test]
-async fn d24_a_confirmation_cannot_change_what_was_asked() {
+async fn d24_confirmation_cannot_change_the_tool() {
     let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().says("Done.");
     let forbidden = PermissionRule::new("danger", None, PermissionBehavior::Deny);
     let permissions = Permissions::new(Mode::Default).with_rule(forbidden);
@@ -407,7 +407,7 @@ async fn d24_a_confirmation_cannot_change_what_was_asked() {
 }
 
 #[tokio::test]
-async fn d24_edited_arguments_are_judged_again() {
+async fn d24_edited_arguments_are_checked_again() {
     #[derive(Deserialize, schemars::JsonSchema)]
     struct Arguments {
         x: u8,
@@ -420,12 +420,12 @@ async fn d24_edited_arguments_are_judged_again() {
     edited.input = r#"{"x":"many"}"#.to_owned();
     let answer = UserConfirmResultEvent::new(waiting.id().to_owned(), [ConfirmResult::allow(edited)]);
     assert!(matches!(agent.reply(answer).await, Err(Error::Rejected(InputRejection::InvalidArguments { .. }))));
-    // The answer was not used up: nothing has changed.
+    // The answer was rejected as a whole, so the call still waits.
     assert_eq!(agent.open_reply().as_ref(), Some(&waiting));
 }
 
 #[tokio::test]
-async fn d24b_stop_on_reject_stops() {
+async fn d24b_stop_on_reject_ends_the_reply() {
     let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().says("I go on.");
     let agent = careful(&model).tool(echo("search")).stop_on_reject(true).build().unwrap();
     let events = say(&agent, "Hi").await;
@@ -439,19 +439,22 @@ async fn d24b_stop_on_reject_stops() {
 }
 
 #[tokio::test]
-async fn d26_waiting_again_is_told() {
+async fn d26_second_wait_is_signalled() {
     let model = ScriptedModel::new().calls_as("c1", "a", "{}").calls_as("c2", "b", "{}").then().says("Done.");
     let tools = |name| echo(name).concurrency_safe();
     let agent = careful(&model).tool(tools("a")).tool(tools("b")).build().unwrap();
     let waiting = agent.reply("Hi").await.unwrap();
     let events = say(&agent, confirm(&waiting, &["c2"])).await;
-    let EventKind::Custom(told) = &events.last().unwrap().kind else { panic!() };
-    assert_eq!(told.name, "recount.waiting");
-    assert_eq!(told.value.to_json(), format!(r#"{{"reply_id":"{}","calls":["c1"],"expires_at":null}}"#, waiting.id()));
+    let EventKind::Custom(reported) = &events.last().unwrap().kind else { panic!() };
+    assert_eq!(reported.name, "recount.waiting");
+    assert_eq!(
+        reported.value.to_json(),
+        format!(r#"{{"reply_id":"{}","calls":["c1"],"expires_at":null}}"#, waiting.id())
+    );
 }
 
 #[tokio::test]
-async fn d27_what_only_the_type_can_check_is_checked_after_reloading() {
+async fn d27_resumed_reply_validates_the_output_type() {
     #[derive(Debug, Deserialize, schemars::JsonSchema)]
     #[serde(try_from = "u8")]
     #[allow(dead_code, reason = "only its reading matters")]
@@ -481,7 +484,7 @@ async fn d27_what_only_the_type_can_check_is_checked_after_reloading() {
 }
 
 #[tokio::test]
-async fn d28_an_idle_agent_says_that_there_is_nothing_to_interrupt() {
+async fn d28_interrupt_of_an_idle_agent_is_rejected() {
     let agent = agent(&ScriptedModel::new()).build().unwrap();
     assert!(!agent.interrupt());
     assert!(matches!(agent.reply(Input::interrupt()).await, Err(Error::Rejected(InputRejection::NothingWaiting))));
@@ -490,7 +493,7 @@ async fn d28_an_idle_agent_says_that_there_is_nothing_to_interrupt() {
 }
 
 #[tokio::test]
-async fn d28_results_from_elsewhere_are_shortened_too_and_audio_stays() {
+async fn d28_external_results_are_shortened_and_keep_audio() {
     let model = ScriptedModel::new()
         .shows(DataBlock::from_bytes(b"RIFF....WAVEfmt "))
         .calls_as("c1", "door", "{}")

@@ -1,4 +1,4 @@
-//! Confirmations that expire, and answers that do not fit.
+//! Expiring confirmations, and answers that are rejected.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -20,7 +20,7 @@ use serde::Deserialize;
 use crate::looker::looker;
 use crate::support::{careful, echo, folded, say};
 
-/// A clock that a test sets.
+/// A clock that is advanced by the test.
 #[derive(Clone)]
 struct Hand(Arc<Mutex<Timestamp>>);
 
@@ -51,17 +51,17 @@ fn yes(message: &Msg, call: &str) -> Input {
 }
 
 fn waiting(events: &[AgentEvent]) -> Option<String> {
-    let told = events.iter().rev().find_map(|event| match &event.kind {
+    let reported = events.iter().rev().find_map(|event| match &event.kind {
         EventKind::Custom(custom) if custom.name == "recount.waiting" => Some(custom.value.clone()),
         _ => None,
     });
-    told.unwrap().get("expires_at").and_then(Json::as_str).map(str::to_owned)
+    reported.unwrap().get("expires_at").and_then(Json::as_str).map(str::to_owned)
 }
 
 #[tokio::test]
-async fn what_nobody_confirms_in_time_is_refused() {
+async fn unconfirmed_call_is_denied_after_expiry() {
     let hand = Hand::new();
-    let model = ScriptedModel::new().calls("deploy", "{}").then().says("Nobody was there.");
+    let model = ScriptedModel::new().calls("deploy", "{}").then().says("No confirmation arrived.");
     let agent = careful(&model)
         .tool(echo("deploy"))
         .confirm_within(Duration::from_secs(60))
@@ -72,24 +72,24 @@ async fn what_nobody_confirms_in_time_is_refused() {
     assert_eq!(waiting(&events).as_deref(), Some("1970-01-01T00:01:00.000000+00:00"));
     assert_eq!(agent.expires_at().map(Timestamp::as_second), Some(60));
 
-    // Before that nothing has happened, and after that nobody can confirm any more.
+    // Before the expiry nothing changes, and after it the confirmation is rejected.
     hand.pass(59);
     assert!(matches!(agent.reply(()).await, Err(Error::Rejected(InputRejection::Waiting { .. }))));
     hand.pass(1);
     let open = agent.open_reply().unwrap();
     let Err(Error::Rejected(late)) = agent.reply(yes(&open, "call_1")).await else { panic!() };
     assert_eq!((late.code(), agent.open_reply().as_ref()), ("late", Some(&open)));
-    assert_eq!(late.to_string(), "the call \"call_1\" could be confirmed until 1970-01-01T00:01:00.000000+00:00");
+    assert_eq!(late.to_string(), "the call \"call_1\" expired at 1970-01-01T00:01:00.000000+00:00");
 
     let message = agent.reply(()).await.unwrap();
     let result = message.result_of("call_1").unwrap();
     assert_eq!(result.state, ToolResultState::Denied);
-    assert!(result.output.text().unwrap().contains("Nobody has confirmed this call until 1970-01-01T00:01:00"));
-    assert_eq!((message.text().as_deref(), agent.expires_at()), (Some("Nobody was there."), None));
+    assert!(result.output.text().unwrap().contains("This call was not confirmed before 1970-01-01T00:01:00"));
+    assert_eq!((message.text().as_deref(), agent.expires_at()), (Some("No confirmation arrived."), None));
 }
 
 #[tokio::test]
-async fn a_confirmation_in_time_counts_also_elsewhere() {
+async fn confirmation_before_expiry_is_accepted_in_another_process() {
     let hand = Hand::new();
     let model = ScriptedModel::new().calls("deploy", "{}").then().says("Live.");
     let build = || careful(&model).tool(echo("deploy")).confirm_within(Duration::from_secs(60)).stamps(hand.stamps());
@@ -104,7 +104,7 @@ async fn a_confirmation_in_time_counts_also_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_call_that_waits_on_keeps_its_time() {
+async fn waiting_call_keeps_its_expiry() {
     let hand = Hand::new();
     let model = ScriptedModel::new().calls("a", "{}").calls("b", "{}").then().says("Done.");
     let (a, b) = (echo("a").concurrency_safe(), echo("b").concurrency_safe());
@@ -122,9 +122,9 @@ async fn a_call_that_waits_on_keeps_its_time() {
 }
 
 #[tokio::test]
-async fn what_a_helper_asks_expires_too() {
+async fn sub_agent_calls_expire() {
     let hand = Hand::new();
-    let model = ScriptedModel::new().calls("research", r#"{"task": "Look."}"#).then().says("Nobody was there.");
+    let model = ScriptedModel::new().calls("research", r#"{"task": "Look."}"#).then().says("No confirmation arrived.");
     let sub_agent = || {
         let model = looker(vec![vec![("h1", "look", "{}")]], "I could not look.");
         Agent::builder("Helper").model(model).tool(echo("look")).confirm_within(Duration::from_secs(60))
@@ -137,11 +137,11 @@ async fn what_a_helper_asks_expires_too() {
     hand.pass(60);
     let message = agent.reply(()).await.unwrap();
     assert!(message.result_of("call_1").unwrap().output.text().unwrap().ends_with("I could not look."));
-    assert_eq!(message.text().as_deref(), Some("Nobody was there."));
+    assert_eq!(message.text().as_deref(), Some("No confirmation arrived."));
 }
 
 #[tokio::test]
-async fn without_a_limit_nothing_expires() {
+async fn calls_do_not_expire_without_a_limit() {
     let model = ScriptedModel::new().calls("deploy", "{}");
     let agent = careful(&model).tool(echo("deploy")).build().unwrap();
     let events = say(&agent, "Deploy.").await;
@@ -154,7 +154,7 @@ struct Greeting {
 }
 
 #[tokio::test]
-async fn edited_arguments_that_do_not_fit_are_refused_and_the_call_waits_on() {
+async fn invalid_edited_arguments_are_rejected_and_the_call_keeps_waiting() {
     let greet =
         FunctionTool::new(
             "greet",
@@ -208,7 +208,8 @@ impl Tool for WordTool {
     }
 }
 
-/// Answers a call of a [`WordTool`] whose word is `one`. Returns the refusal, or the allow rules that the agent has then.
+/// Answers a call of a [`WordTool`] whose word is `one`. Returns the rejection, or the resulting allow rules of the
+/// agent.
 async fn answer_word_call(
     tool: &str,
     input: &str,
@@ -237,7 +238,7 @@ async fn answer_word_call(
 }
 
 #[tokio::test]
-async fn rules_that_do_not_cover_the_edited_call_are_refused() {
+async fn rules_not_covering_the_edited_call_are_rejected() {
     use PermissionBehavior::{Allow, Ask, Deny};
     let check =
         async |tool: &str, word: &str, rules: &[(Option<&str>, PermissionBehavior)], expected: Result<usize, usize>| {
@@ -255,9 +256,9 @@ async fn rules_that_do_not_cover_the_edited_call_are_refused() {
     check("print", "two", &[(Some("two"), Allow)], Ok(1)).await;
     check("print", "two", &[(Some("two"), Allow), (Some("one"), Allow)], Err(1)).await;
     check("print", "panic", &[(Some("panic"), Allow)], Err(0)).await;
-    // Rules that forbid take nothing away from the user.
+    // Deny rules never reduce the rights of the user.
     check("print", "two", &[(Some("one"), Deny), (Some("one"), Ask)], Ok(0)).await;
-    // A rule for every call of the shell allows every command.
+    // A rule for all calls of the shell allows every command.
     check("print", "two", &[(None, Allow)], Ok(1)).await;
     check("shell", "two", &[(None, Allow)], Err(0)).await;
     check("shell", "two", &[(Some(""), Allow)], Err(0)).await;
@@ -265,7 +266,7 @@ async fn rules_that_do_not_cover_the_edited_call_are_refused() {
 }
 
 #[tokio::test]
-async fn rules_are_not_held_to_a_call_that_was_not_edited() {
+async fn rules_for_an_unedited_call_need_not_cover_it() {
     let rule = [(Some("other"), PermissionBehavior::Allow)];
     for input in [r#"{"word": "one", "more": [1, 2]}"#, r#"{"word":"one","more":[1,2]}"#] {
         assert_eq!(answer_word_call("shell", input, true, &rule).await, Ok(1), "{input}");
@@ -273,7 +274,7 @@ async fn rules_are_not_held_to_a_call_that_was_not_edited() {
 }
 
 #[tokio::test]
-async fn refusal_names_the_rule_that_does_not_cover_the_edited_call() {
+async fn rejection_names_the_rule_not_covering_the_edited_call() {
     let rules = [(Some("two"), PermissionBehavior::Allow), (Some("one:*"), PermissionBehavior::Allow)];
     let refusal = answer_word_call("shell", r#"{"word": "two"}"#, true, &rules).await.unwrap_err();
     assert_eq!(refusal.code(), "invalid");
@@ -284,7 +285,7 @@ async fn refusal_names_the_rule_that_does_not_cover_the_edited_call() {
 }
 
 #[tokio::test]
-async fn an_answer_for_no_call_is_refused() {
+async fn empty_answer_is_rejected() {
     let model = ScriptedModel::new().calls("deploy", "{}");
     let agent = careful(&model).tool(echo("deploy")).build().unwrap();
     let events = say(&agent, "Deploy.").await;

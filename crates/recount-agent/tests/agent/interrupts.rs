@@ -1,4 +1,4 @@
-//! Interrupts at every point.
+//! Interrupts at every stage of a reply.
 
 use pretty_assertions::assert_eq;
 use recount_agent::scripted::{Gate, ScriptedModel};
@@ -8,7 +8,7 @@ use recount_message::{ConfirmResult, EventKind, FinishedReason, UserConfirmResul
 
 use crate::support::{agent, careful, drain, echo, folded, order, say};
 
-/// Waits until the gate is reached while the reply goes on in a task of its own.
+/// Interrupts the agent when the gate is reached, while the reply runs in another task.
 async fn interrupted_at(agent: &Agent, gate: &Gate) -> Vec<String> {
     let stream = agent.reply_stream("Hi").unwrap();
     let events = tokio::spawn(drain(stream));
@@ -20,7 +20,7 @@ async fn interrupted_at(agent: &Agent, gate: &Gate) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn before_the_first_word() {
+async fn interrupt_before_the_first_token() {
     let gate = Gate::new();
     let model = ScriptedModel::new().waits(&gate).says("Never.").then().says("Next.");
     let agent = agent(&model).build().unwrap();
@@ -32,7 +32,7 @@ async fn before_the_first_word() {
 }
 
 #[tokio::test]
-async fn in_the_middle_of_a_text() {
+async fn interrupt_within_a_text_block() {
     let gate = Gate::new();
     let model = ScriptedModel::new().says("Once upon").waits(&gate).says(" a time");
     let agent = agent(&model).build().unwrap();
@@ -49,7 +49,7 @@ async fn in_the_middle_of_a_text() {
 }
 
 #[tokio::test]
-async fn in_the_middle_of_a_tool_that_does_not_care() {
+async fn interrupt_of_a_tool_that_ignores_cancellation() {
     let gate = Gate::new();
     let inside = gate.clone();
     let stubborn = FunctionTool::with_context("stubborn", "Waits.", move |_: NoArguments, context: ToolContext| {
@@ -78,7 +78,7 @@ async fn in_the_middle_of_a_tool_that_does_not_care() {
 }
 
 #[tokio::test]
-async fn while_it_waits() {
+async fn interrupt_of_a_waiting_reply() {
     let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().says("Next.");
     let agent = careful(&model).tool(echo("search")).build().unwrap();
     let mut events = say(&agent, "Hi").await;
@@ -105,7 +105,7 @@ async fn while_it_waits() {
 }
 
 #[tokio::test]
-async fn as_an_event_that_stands_in_the_log_already() {
+async fn interrupt_by_a_recorded_event() {
     let gate = Gate::new();
     let model = ScriptedModel::new().waits(&gate).says("Never.");
     let agent = agent(&model).build().unwrap();
@@ -120,7 +120,7 @@ async fn as_an_event_that_stands_in_the_log_already() {
 }
 
 #[tokio::test]
-async fn as_an_error_where_that_is_wanted() {
+async fn interrupt_returns_an_error_with_raise_on_interrupt() {
     let gate = Gate::new();
     let model = ScriptedModel::new().waits(&gate).says("Never.");
     let agent = agent(&model).raise_on_interrupt(true).build().unwrap();
@@ -135,7 +135,7 @@ async fn as_an_error_where_that_is_wanted() {
 }
 
 #[tokio::test]
-async fn an_answer_may_come_while_another_tool_runs() {
+async fn confirmation_is_accepted_while_another_tool_runs() {
     let gate = Gate::new();
     let inside = gate.clone();
     let slow = FunctionTool::new("slow", "Waits.", move |_: NoArguments| {

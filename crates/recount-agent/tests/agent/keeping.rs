@@ -1,4 +1,4 @@
-//! Where events are kept, and what happens when they are not.
+//! Persisting events, and failures of the sink.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use recount_message::{AgentEvent, FinishedReason};
 
 use crate::support::{Kept, agent, careful, echo, order, say};
 
-/// What a sink is asked to do, in order.
+/// The calls of a sink, in order.
 #[derive(Clone, Default)]
 struct Ledger(Arc<Mutex<Vec<String>>>);
 
@@ -27,7 +27,7 @@ impl Sink for Ledger {
 }
 
 #[tokio::test]
-async fn what_others_depend_on_is_kept_first() {
+async fn events_are_committed_before_tools_run() {
     let ledger = Ledger::default();
     let inside = ledger.clone();
     let tool =
@@ -43,12 +43,12 @@ async fn what_others_depend_on_is_kept_first() {
     let run = at("the tool runs");
     assert_eq!((ledger[run - 2].as_str(), ledger[run - 1].as_str()), ("TOOL_RESULT_START", "commit"));
     assert_eq!(ledger[ledger.len() - 2..], ["REPLY_END", "commit"]);
-    // What the user said is kept too, though no reader of the reply is told.
+    // The input is persisted too, although the stream does not return it.
     assert_eq!(ledger[0], "CUSTOM");
 }
 
 #[tokio::test]
-async fn waiting_is_kept_before_anybody_hears_of_it() {
+async fn waiting_state_is_committed_before_the_stream_ends() {
     let ledger = Ledger::default();
     let model = ScriptedModel::new().calls_as("c1", "search", "{}");
     let agent = careful(&model).tool(echo("search")).sink(ledger.clone()).build().unwrap();
@@ -58,7 +58,7 @@ async fn waiting_is_kept_before_anybody_hears_of_it() {
 }
 
 #[tokio::test]
-async fn the_state_comes_with_the_events_that_change_it() {
+async fn state_is_appended_with_the_event_that_changes_it() {
     let kept = Kept::default();
     let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().says("Done.");
     let agent = agent(&model).tool(echo("search")).sink(kept.clone()).build().unwrap();
@@ -83,7 +83,7 @@ async fn the_state_comes_with_the_events_that_change_it() {
     );
 }
 
-/// A sink that fails at a certain event.
+/// A sink that fails at an event of this type.
 struct Fails(&'static str);
 
 impl Sink for Fails {
@@ -101,7 +101,7 @@ impl Sink for Fails {
 }
 
 #[tokio::test]
-async fn an_agent_that_is_not_heard_stops() {
+async fn agent_stops_when_the_sink_fails() {
     for at in ["REPLY_START", "TEXT_BLOCK_DELTA", "TOOL_CALL_END", "TOOL_RESULT_START", "TOOL_RESULT_END"] {
         let model =
             ScriptedModel::new().says("Hm.").calls_as("c1", "search", "{}").then().says("Done.").then().says("Next.");
@@ -118,7 +118,7 @@ async fn an_agent_that_is_not_heard_stops() {
 }
 
 #[tokio::test]
-async fn permissions_may_change_between_two_calls() {
+async fn permissions_can_change_between_calls() {
     let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().says("Done.");
     let kept = Kept::default();
     let agent = agent(&model).tool(echo("search")).sink(kept.clone()).build().unwrap();

@@ -1,4 +1,4 @@
-//! Conversations that are too long for their model.
+//! Conversations that exceed the context window.
 
 use pretty_assertions::assert_eq;
 use recount_agent::middleware::{Middleware, Next, SummaryRequest};
@@ -13,7 +13,7 @@ use recount_model::decode::{CallError, CallErrorKind};
 
 use crate::support::{Kept, agent, drain, echo, elsewhere, folded, order, say};
 
-/// Tokens of some length: four bytes make one.
+/// A text of this many tokens, with four bytes each.
 fn words(tokens: usize, of: &str) -> String {
     of.repeat(tokens * 4 / of.len())
 }
@@ -26,7 +26,7 @@ fn summary(text: &str) -> String {
     fields.to_json()
 }
 
-/// A model that summarises to these texts, one after another.
+/// A model that returns these summaries, one after another.
 fn summariser(texts: &[&str]) -> ScriptedModel {
     texts.iter().fold(ScriptedModel::new().named("summariser"), |model, text| {
         model.calls(STRUCTURED_OUTPUT, summary(text)).tokens(90, 9).then()
@@ -46,7 +46,7 @@ fn small(model: &ScriptedModel, by: &ScriptedModel) -> AgentBuilder {
     agent(model).conversation(talk()).compression(Compression::new(500).summary_model(by.clone()))
 }
 
-fn told<'e>(events: &'e [AgentEvent], wanted: &str) -> Vec<&'e Object> {
+fn signals<'e>(events: &'e [AgentEvent], wanted: &str) -> Vec<&'e Object> {
     let custom = events.iter().filter_map(|event| match &event.kind {
         EventKind::Custom(custom) if custom.name == wanted => Some(&custom.value),
         _ => None,
@@ -63,20 +63,20 @@ fn number(value: &Object, key: &str) -> Option<u64> {
 }
 
 #[tokio::test]
-async fn the_oldest_part_is_summarised_and_nothing_is_rewritten() {
+async fn oldest_messages_are_summarised_and_stay_in_the_conversation() {
     let (model, by) = (ScriptedModel::new().says("Hello."), summariser(&["They counted words."]));
     let before = talk();
     let agent = small(&model, &by).conversation(before.clone()).build().unwrap();
     let events = say(&agent, "Hi").await;
 
     assert_eq!(order(&events)[..3], ["REPLY_START", "recount.compressed", "MODEL_CALL_START"]);
-    let told = told(&events, "recount.compressed");
-    let [told] = told.as_slice() else { panic!("{told:?}") };
-    assert_eq!(told.get("how").and_then(Json::as_str), Some("summary"));
-    assert_eq!((number(told, "window"), number(told, "tokens")), (Some(500), Some(499)));
-    assert!(told.get("usage").is_some_and(|usage| usage.as_raw().contains("90")));
+    let signal = signals(&events, "recount.compressed");
+    let [signal] = signal.as_slice() else { panic!("{signal:?}") };
+    assert_eq!(signal.get("how").and_then(Json::as_str), Some("summary"));
+    assert_eq!((number(signal, "window"), number(signal, "tokens")), (Some(500), Some(499)));
+    assert!(signal.get("usage").is_some_and(|usage| usage.as_raw().contains("90")));
 
-    // What was left out is what was summarised, and the newest fifth stays.
+    // The summarised messages are left out, and the newest fifth is kept.
     let asked = model.requests().remove(0);
     let texts = shown(&asked);
     assert_eq!(texts.len(), 4, "{texts:#?}");
@@ -87,14 +87,14 @@ async fn the_oldest_part_is_summarised_and_nothing_is_rewritten() {
     assert!(!question.messages[1].text_or_empty().contains("word4"));
     assert_eq!(question.tools, [STRUCTURED_OUTPUT]);
 
-    // The conversation is as it was, and the reply is the fold of its events.
+    // The conversation is unchanged, and the reply is the fold of its events.
     assert_eq!(agent.messages()[..5], before);
     assert_eq!(agent.messages()[6], folded(&events));
-    assert_eq!(agent.messages()[6].usage(), None, "what the summary took is told by its event");
+    assert_eq!(agent.messages()[6].usage(), None, "the usage of the summary is only reported by its signal");
 }
 
 #[tokio::test]
-async fn what_was_summarised_stays_so_in_another_process() {
+async fn summary_applies_after_resume() {
     let (model, by) = (ScriptedModel::new().says("Hello.").then().says("Again."), summariser(&["All of it."]));
     let here = small(&model, &by).build().unwrap();
     here.reply("Hi").await.unwrap();
@@ -107,14 +107,14 @@ async fn what_was_summarised_stays_so_in_another_process() {
         .build()
         .unwrap();
     let events = say(&there, "And now?").await;
-    assert!(told(&events, "recount.compressed").is_empty());
+    assert!(signals(&events, "recount.compressed").is_empty());
     let texts = shown(&model.requests()[1]);
     assert!(texts[1].contains("All of it.") && texts[2].starts_with("word4"), "{texts:#?}");
     assert_eq!(texts[3..], ["Hi", "Hello.", "And now?"]);
 }
 
 #[tokio::test]
-async fn a_summary_goes_into_the_next_one() {
+async fn next_summary_includes_the_previous_one() {
     let (model, by) =
         (ScriptedModel::new().says("Hello.").then().says("Again."), summariser(&["First part.", "Both parts."]));
     let agent = small(&model, &by).build().unwrap();
@@ -128,7 +128,7 @@ async fn a_summary_goes_into_the_next_one() {
 }
 
 #[tokio::test]
-async fn a_long_reply_is_cut_between_its_rounds() {
+async fn long_reply_is_cut_between_rounds() {
     let model = (0..6)
         .fold(ScriptedModel::new(), |model, round| {
             model.thinks("hm").says(words(40, &format!("round{round} "))).calls("tool", "{}").then()
@@ -141,7 +141,7 @@ async fn a_long_reply_is_cut_between_its_rounds() {
         .build()
         .unwrap();
     let events = say(&agent, "Work.").await;
-    assert!(!told(&events, "recount.compressed").is_empty());
+    assert!(!signals(&events, "recount.compressed").is_empty());
     let reply = folded(&events);
     assert_eq!(reply.finished_reason(), Some(FinishedReason::Completed));
     assert_eq!(reply.tool_pairs().filter(|(_, result)| result.is_some()).count(), 6);
@@ -151,14 +151,14 @@ async fn a_long_reply_is_cut_between_its_rounds() {
         let calls = blocks.iter().filter(|block| matches!(block, ContentBlock::ToolCall(_))).count();
         let results = blocks.iter().filter(|block| matches!(block, ContentBlock::ToolResult(_))).count();
         assert_eq!(calls, results, "a call and its result stay together");
-        // A round begins with what was thought in it.
+        // A round starts with its thinking.
         let first = asked.messages.iter().find(|message| message.has::<ToolResultBlock>());
         assert!(first.is_none_or(|message| matches!(message.content()[0], ContentBlock::Thinking(_))));
     }
 }
 
 #[tokio::test]
-async fn old_thinking_is_left_out_and_stays_in_the_message() {
+async fn old_thinking_is_left_out_of_requests_only() {
     let mut before = talk();
     let thinking = [ThinkingBlock::new("a thought").into(), ContentBlock::from("So it is.")];
     before.push(Msg::assistant("Friday", thinking).with_id("thought"));
@@ -172,17 +172,17 @@ async fn old_thinking_is_left_out_and_stays_in_the_message() {
 }
 
 #[tokio::test]
-async fn where_nobody_summarises_the_oldest_is_left_out() {
+async fn oldest_messages_are_left_out_if_the_summary_fails() {
     let model = ScriptedModel::new().says("Hello.");
     let by = ScriptedModel::new().fails("too long").then().fails("still too long");
     let agent = small(&model, &by).build().unwrap();
     let events = say(&agent, "Hi").await;
-    let told = told(&events, "recount.compressed")[0].clone();
-    assert_eq!(told.get("how").and_then(Json::as_str), Some("truncation"));
-    assert_eq!(told.get("error").and_then(Json::as_str), Some("too long"));
+    let signal = signals(&events, "recount.compressed")[0].clone();
+    assert_eq!(signal.get("how").and_then(Json::as_str), Some("truncation"));
+    assert_eq!(signal.get("error").and_then(Json::as_str), Some("too long"));
     let texts = shown(&model.requests()[0]);
-    assert!(texts[1].contains("nobody has summarised them") && texts[2].starts_with("word4"), "{texts:#?}");
-    // It was asked a second time with less.
+    assert!(texts[1].contains("left out without a summary") && texts[2].starts_with("word4"), "{texts:#?}");
+    // The summary was requested a second time with fewer messages.
     let asked = by.requests();
     assert_eq!(asked.len(), 2);
     let second = asked[1].messages[1].text_or_empty();
@@ -190,7 +190,7 @@ async fn where_nobody_summarises_the_oldest_is_left_out() {
 }
 
 #[tokio::test]
-async fn a_summary_that_is_missing_may_end_the_reply() {
+async fn fail_on_error_ends_the_reply_if_the_summary_fails() {
     let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new());
     let strict = Compression::new(500).summary_model(by).fail_on_error();
     let agent = small(&model, &model).compression(strict).build().unwrap();
@@ -201,7 +201,7 @@ async fn a_summary_that_is_missing_may_end_the_reply() {
 }
 
 #[tokio::test]
-async fn a_text_will_do_as_a_summary() {
+async fn plain_text_is_accepted_as_summary() {
     let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new().says("In plain words."));
     let agent = small(&model, &by).build().unwrap();
     agent.reply("Hi").await.unwrap();
@@ -209,7 +209,7 @@ async fn a_text_will_do_as_a_summary() {
 }
 
 #[tokio::test]
-async fn an_interrupt_while_it_is_summarised_counts() {
+async fn interrupt_during_the_summary_ends_the_reply() {
     let gate = Gate::new();
     let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new().waits(&gate).says("Late."));
     let agent = small(&model, &by).build().unwrap();
@@ -225,22 +225,22 @@ async fn an_interrupt_while_it_is_summarised_counts() {
 }
 
 #[tokio::test]
-async fn what_the_provider_counts_is_believed() {
-    // By its length the conversation would fit; the provider says that it hardly does.
+async fn provider_token_count_triggers_the_summary() {
+    // By its length the conversation fits, but the provider counts more tokens.
     let model = ScriptedModel::new().says("Hello.").tokens(790, 5).then().says("Again.");
     let by = summariser(&["Words."]);
     let agent = small(&model, &by).compression(Compression::new(1_000).summary_model(by.clone())).build().unwrap();
     let first = say(&agent, "Hi").await;
-    assert!(told(&first, "recount.compressed").is_empty());
+    assert!(signals(&first, "recount.compressed").is_empty());
     let second = say(&agent, words(20, "more ").as_str()).await;
-    let told = told(&second, "recount.compressed");
-    assert_eq!(told.len(), 1);
-    assert!(number(told[0], "tokens").unwrap() >= 800);
+    let signal = signals(&second, "recount.compressed");
+    assert_eq!(signal.len(), 1);
+    assert!(number(signal[0], "tokens").unwrap() >= 800);
 }
 
 #[tokio::test]
-async fn what_does_not_help_is_not_tried() {
-    // The prompt alone is too long, and there is nothing to summarise that would mend it.
+async fn no_summary_if_the_system_prompt_alone_is_too_long() {
+    // The system prompt alone is too long, so a summary does not help.
     let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new());
     let agent = agent(&model)
         .system_prompt(words(900, "obey "))
@@ -252,7 +252,7 @@ async fn what_does_not_help_is_not_tried() {
 }
 
 #[tokio::test]
-async fn nothing_is_summarised_where_nobody_wants_it() {
+async fn compression_none_never_summarises() {
     let model = ScriptedModel::new().says("Hello.");
     let agent = small(&model, &model).compression(None).build().unwrap();
     agent.reply("Hi").await.unwrap();
@@ -260,7 +260,7 @@ async fn nothing_is_summarised_where_nobody_wants_it() {
 }
 
 #[tokio::test]
-async fn a_middleware_may_remember_in_its_own_way() {
+async fn middleware_can_replace_the_summary() {
     struct Diary;
     impl Middleware for Diary {
         fn compress<'a>(&'a self, compress: SummaryRequest, _: Next<'a>) -> BoxFuture<'a, Result<Summary, Failure>> {
@@ -274,7 +274,7 @@ async fn a_middleware_may_remember_in_its_own_way() {
 }
 
 #[tokio::test]
-async fn the_summary_is_kept_with_its_event() {
+async fn summary_is_persisted_with_its_event() {
     let kept = Kept::default();
     let (model, by) = (ScriptedModel::new().says("Hello."), summariser(&["Words."]));
     let agent: Agent = small(&model, &by).sink(kept.clone()).build().unwrap();
@@ -285,47 +285,47 @@ async fn the_summary_is_kept_with_its_event() {
         .position(|(event, _)| event.kind.recount_name().is_some_and(|name| name.as_str() == "recount.compressed"));
     let state = entries[at.unwrap()].1.clone().expect("the state comes along");
     assert!(state.compressed.is_some_and(|compressed| compressed.until.message_id == "m3"));
-    // The round had not begun to count: a process that dies here loses nothing.
+    // The round was not counted yet, so a crash here does not use up a round.
     assert_eq!(state.reply.unwrap().iteration, 0);
 }
 
 #[tokio::test]
-async fn a_summary_can_be_wanted() {
+async fn compress_requests_a_summary() {
     let (model, by) = (ScriptedModel::new().says("Hello.").then().says("Again."), summariser(&["They counted words."]));
     let agent = small(&model, &by).compression(Compression::new(100_000).summary_model(by.clone())).build().unwrap();
     agent.compress();
     let events = say(&agent, "Hi").await;
     assert_eq!(order(&events)[..3], ["REPLY_START", "recount.compressed", "MODEL_CALL_START"]);
-    let told = told(&events, "recount.compressed")[0];
-    assert_eq!(told.get("because").and_then(Json::as_str), Some("wanted"));
+    let signal = signals(&events, "recount.compressed")[0];
+    assert_eq!(signal.get("because").and_then(Json::as_str), Some("wanted"));
     let texts = shown(&model.requests()[0]);
     assert!(texts.len() < 6 && texts[1].contains("They counted words."), "{texts:#?}");
     assert_eq!(folded(&events).text().as_deref(), Some("Hello."));
-    // It was wanted once.
+    // The request for a summary applies once.
     assert!(!order(&say(&agent, "Hi").await).contains(&"recount.compressed".to_owned()));
 }
 
 #[tokio::test]
-async fn what_was_just_asked_is_not_summarised_where_there_is_room() {
-    let (model, by) = (ScriptedModel::new().says("Hello."), summariser(&["Somebody said something."]));
+async fn requested_summary_keeps_the_latest_user_message() {
+    let (model, by) = (ScriptedModel::new().says("Hello."), summariser(&["A short summary."]));
     let agent = agent(&model).compression(Compression::new(100_000).summary_model(by.clone())).build().unwrap();
     agent.compress();
     let events = say(&agent, "Hi").await;
-    assert!(told(&events, "recount.compressed").is_empty());
+    assert!(signals(&events, "recount.compressed").is_empty());
     assert_eq!((shown(&model.requests()[0]).last().map(String::as_str), by.requests().len()), (Some("Hi"), 0));
 }
 
 #[tokio::test]
-async fn a_summary_that_is_wanted_and_cannot_be_had_takes_nothing_away() {
+async fn failed_requested_summary_leaves_the_request_unchanged() {
     let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new().fails("no").then().fails("no"));
     let agent =
         agent(&model).conversation(talk()).compression(Compression::new(100_000).summary_model(by)).build().unwrap();
     agent.compress();
     let events = say(&agent, "Hi").await;
-    let told = told(&events, "recount.compressed")[0];
-    assert_eq!(told.get("how").and_then(Json::as_str), Some("nothing"));
-    assert!(told.get("error").is_some());
-    // The prompt, five messages, and what was asked.
+    let signal = signals(&events, "recount.compressed")[0];
+    assert_eq!(signal.get("how").and_then(Json::as_str), Some("nothing"));
+    assert!(signal.get("error").is_some());
+    // The system prompt, five messages, and the latest input.
     assert_eq!(model.requests()[0].messages.len(), 7);
     assert_eq!(agent.state().compressed, None);
 }
@@ -336,7 +336,7 @@ fn too_long() -> Answer {
 }
 
 #[tokio::test]
-async fn what_the_provider_finds_too_long_is_summarised_and_asked_again() {
+async fn too_long_request_is_summarised_and_retried() {
     let (model, by) = (ScriptedModel::new().answer(too_long()).says("Hello."), summariser(&["They counted words."]));
     let agent = small(&model, &by).compression(Compression::new(100_000).summary_model(by.clone())).build().unwrap();
     let events = say(&agent, "Hi").await;
@@ -352,15 +352,15 @@ async fn what_the_provider_finds_too_long_is_summarised_and_asked_again() {
             "MODEL_CALL_START"
         ]
     );
-    let told = told(&events, "recount.compressed")[0];
-    assert_eq!(told.get("because").and_then(Json::as_str), Some("refused"));
+    let signal = signals(&events, "recount.compressed")[0];
+    assert_eq!(signal.get("because").and_then(Json::as_str), Some("refused"));
     let asked = model.requests();
     assert!(asked[1].messages.len() < asked[0].messages.len());
     assert_eq!(folded(&events).text().as_deref(), Some("Hello."));
 }
 
 #[tokio::test]
-async fn what_is_still_too_long_fails() {
+async fn still_too_long_request_fails_the_reply() {
     let model = ScriptedModel::new().answer(too_long()).answer(too_long()).says("Never.");
     let by = summariser(&["They counted words."]);
     let agent = small(&model, &by).compression(Compression::new(100_000).summary_model(by.clone())).build().unwrap();

@@ -1,4 +1,4 @@
-//! What is too much for a request and is kept aside.
+//! Offloading content that exceeds the limits of requests.
 
 use pretty_assertions::assert_eq;
 use recount_agent::scripted::ScriptedModel;
@@ -30,35 +30,35 @@ fn result_shown(model: &ScriptedModel, call: usize) -> String {
 }
 
 #[tokio::test]
-async fn a_long_result_is_kept_aside_and_the_model_told_where() {
+async fn long_result_is_offloaded_and_its_path_sent() {
     let directory = tempfile::tempdir().unwrap();
     let model = ScriptedModel::new().calls("shout", "{}").then().says("Quiet now.").then().says("Yes.");
     let here = agent(&model)
         .tool(shouter("shout"))
         .tool_result_limit(20)
-        .offload(Offload::to(directory.path().join("aside")))
+        .offload(Offload::to(directory.path().join("offload")))
         .build()
         .unwrap();
     let events = say(&here, "Shout.").await;
     assert!(!order(&events).contains(&"recount.truncated".to_owned()));
-    let told = offloaded(&events);
-    assert_eq!(told.len(), 1);
-    assert_eq!(text(&told[0], "kind").as_deref(), Some("tool_result"));
-    assert_eq!(text(&told[0], "block_id").as_deref(), Some("call_1"));
-    let path = text(&told[0], "path").unwrap();
+    let signals = offloaded(&events);
+    assert_eq!(signals.len(), 1);
+    assert_eq!(text(&signals[0], "kind").as_deref(), Some("tool_result"));
+    assert_eq!(text(&signals[0], "block_id").as_deref(), Some("call_1"));
+    let path = text(&signals[0], "path").unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "loud ".repeat(100));
 
     let shown = result_shown(&model, 1);
     assert!(shown.contains(&path) && shown.len() < 500 && shown.starts_with("loud loud"), "{shown}");
     assert_eq!(folded(&events).result_of("call_1").unwrap().output.text().unwrap(), "loud ".repeat(100));
 
-    // Another process shows it in the same way and does not tell of it again.
+    // Another process sends the same request, without a second signal.
     let saved = SavedAgent::from_json(&here.save().unwrap().to_json()).unwrap();
     let there = agent(&model)
         .stamps(elsewhere())
         .tool(shouter("shout"))
         .tool_result_limit(20)
-        .offload(Offload::to(directory.path().join("aside")))
+        .offload(Offload::to(directory.path().join("offload")))
         .resume(saved)
         .build()
         .unwrap();
@@ -68,25 +68,25 @@ async fn a_long_result_is_kept_aside_and_the_model_told_where() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_kept_is_told_and_the_reply_goes_on() {
+async fn failed_offload_is_signalled_and_the_reply_continues() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let model = ScriptedModel::new().calls("shout", "{}").then().says("Quiet now.");
     let agent = agent(&model)
         .tool(shouter("shout"))
         .tool_result_limit(20)
-        // It is a file, so nothing can be put into it.
+        // The path is a file, so no directory can be created.
         .offload(Offload::to(file.path()))
         .build()
         .unwrap();
     let events = say(&agent, "Shout.").await;
-    let told = offloaded(&events);
-    assert_eq!(text(&told[0], "path"), None);
-    assert!(text(&told[0], "error").is_some());
-    assert!(result_shown(&model, 1).contains("Call the tool so that it says less"));
+    let signals = offloaded(&events);
+    assert_eq!(text(&signals[0], "path"), None);
+    assert!(text(&signals[0], "error").is_some());
+    assert!(result_shown(&model, 1).contains("Call the tool again with narrower arguments"));
 }
 
 #[tokio::test]
-async fn only_the_newest_images_are_sent() {
+async fn requests_contain_only_the_newest_images() {
     let directory = tempfile::tempdir().unwrap();
     let model = ScriptedModel::new().says("Nice.").then().says("Very nice.");
     let image =
@@ -102,10 +102,10 @@ async fn only_the_newest_images_are_sent() {
         .build()
         .unwrap();
     let events = say(&here, "Well?").await;
-    let told = offloaded(&events);
-    let ids: Vec<_> = told.iter().map(|told| text(told, "block_id").unwrap()).collect();
+    let signals = offloaded(&events);
+    let ids: Vec<_> = signals.iter().map(|signal| text(signal, "block_id").unwrap()).collect();
     assert_eq!(ids, ["i1", "i2"]);
-    let path = text(&told[0], "path").unwrap();
+    let path = text(&signals[0], "path").unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"GIF89a\x01");
 
     let asked = model.requests().remove(0);
@@ -114,12 +114,12 @@ async fn only_the_newest_images_are_sent() {
     assert!(asked.messages[1].text_or_empty().contains(&path));
     assert_eq!(here.messages()[..2], before);
 
-    // Told once.
+    // Signalled once.
     assert!(offloaded(&say(&here, "And now?").await).is_empty());
 }
 
 #[tokio::test]
-async fn what_is_summarised_can_still_be_read() {
+async fn summarised_messages_are_written_to_a_transcript() {
     let directory = tempfile::tempdir().unwrap();
     let (model, by) = (ScriptedModel::new().says("Hello."), ScriptedModel::new().says("It was long."));
     let agent = agent(&model)

@@ -1,4 +1,4 @@
-//! What AgentScope's protocol leaves open and ours does not.
+//! Properties that AgentScope's protocol does not guarantee, but that this agent does.
 
 use pretty_assertions::assert_eq;
 use recount_agent::scripted::ScriptedModel;
@@ -7,7 +7,7 @@ use recount_message::{ConfirmResult, EventKind, Fold, ToolCallState, UserConfirm
 use crate::support::{agent, careful, echo, folded, say};
 
 #[tokio::test]
-async fn d20_the_same_script_makes_the_same_events() {
+async fn d20_same_script_produces_the_same_events() {
     let play = || async {
         let mut model = ScriptedModel::new();
         for call in 0..8 {
@@ -20,7 +20,7 @@ async fn d20_the_same_script_makes_the_same_events() {
 }
 
 #[tokio::test]
-async fn d21_an_event_stays_as_it_was_said() {
+async fn d21_recorded_event_is_not_modified() {
     let model = ScriptedModel::new().calls_as("c1", "search", "{}").then().says("Done.");
     let agent = careful(&model).tool(echo("search")).build().unwrap();
     let events = say(&agent, "Hi").await;
@@ -35,7 +35,7 @@ async fn d21_an_event_stays_as_it_was_said() {
 }
 
 #[tokio::test]
-async fn d22_a_stream_that_comes_twice_is_folded_once() {
+async fn d22_replayed_stream_is_folded_once() {
     let model = ScriptedModel::new().says("Hello.");
     let agent = agent(&model).build().unwrap();
     let events = say(&agent, "Hi").await;

@@ -1,4 +1,4 @@
-//! A process dies, and another one goes on with what is kept.
+//! Resuming a reply in another process after a crash.
 
 use pretty_assertions::assert_eq;
 use recount_agent::scripted::ScriptedModel;
@@ -8,7 +8,7 @@ use recount_message::{AgentEvent, EventKind, FinishedReason, Fold, HintBlock, Ms
 
 use crate::support::{Kept, agent, echo, elsewhere, order, say};
 
-/// What is left when the process dies after so many entries: the fold of the events, and the state that came last.
+/// Returns what is persisted when the process dies after this many entries: the fold of the events, and the last state.
 fn left(kept: &Kept, entries: usize) -> (SavedAgent, Vec<AgentEvent>) {
     let kept = kept.0.lock().unwrap();
     let events: Vec<AgentEvent> = kept.iter().take(entries).map(|(event, _)| event.clone()).collect();
@@ -18,7 +18,7 @@ fn left(kept: &Kept, entries: usize) -> (SavedAgent, Vec<AgentEvent>) {
     (SavedAgent::new(state, fold.checkpoint()), events)
 }
 
-/// The same agent in another process, whose ids are not those of the first one.
+/// Returns the same agent in another process, which generates different ids.
 fn again(model: &ScriptedModel) -> AgentBuilder {
     agent(model).stamps(elsewhere())
 }
@@ -39,15 +39,16 @@ async fn kept() -> Kept {
     kept
 }
 
-/// The process may die after any entry. What goes on ends the same reply, and the fold of both parts is its message.
+/// The process dies after each entry in turn. The resumed agent must end the same reply, and its message must be the
+/// fold of all events.
 #[tokio::test]
-async fn a_reply_goes_on_wherever_it_broke() {
+async fn reply_resumes_after_a_crash_at_any_event() {
     let first = kept().await;
     let length = first.events().len();
     for entries in 2..length {
         let (saved, mut events) = left(&first, entries);
         let reply_id = saved.state().reply.as_ref().unwrap().id.clone();
-        // Whatever was asked before, the model answers from the beginning.
+        // The scripted model answers from the beginning, whatever was requested before.
         let model = script();
         let kept = Kept::default();
         let second = again(&model).tool(echo("search")).sink(kept.clone()).resume(saved).build().unwrap();
@@ -67,7 +68,7 @@ async fn a_reply_goes_on_wherever_it_broke() {
 }
 
 #[tokio::test]
-async fn what_a_broken_call_had_shown_is_marked_and_the_call_made_again() {
+async fn interrupted_model_call_is_marked_and_retried() {
     let first = kept().await;
     let texts = first.events().iter().position(|event| event.type_name() == "TEXT_BLOCK_DELTA").unwrap();
     let (saved, _) = left(&first, texts + 1);
@@ -89,7 +90,7 @@ fn died_while_running(first: &Kept) -> SavedAgent {
 }
 
 #[tokio::test]
-async fn a_tool_that_ran_is_not_run_again_unless_that_does_no_harm() {
+async fn only_idempotent_tools_are_rerun_after_a_crash() {
     let first = kept().await;
     for (is_idempotent, state) in [(false, ToolResultState::Interrupted), (true, ToolResultState::Success)] {
         let model = ScriptedModel::new().says("Done.");
@@ -100,13 +101,14 @@ async fn a_tool_that_ran_is_not_run_again_unless_that_does_no_harm() {
         let message = second.messages()[1].clone();
         let result = message.result_of("c1").unwrap();
         assert_eq!(result.state, state);
-        let told = model.requests().pop().unwrap().messages.last().and_then(|message| message.result_of("c1").cloned());
-        assert_eq!(told.unwrap().output, result.output);
+        let reported =
+            model.requests().pop().unwrap().messages.last().and_then(|message| message.result_of("c1").cloned());
+        assert_eq!(reported.unwrap().output, result.output);
     }
 }
 
 #[tokio::test]
-async fn a_reply_goes_on_three_times_at_most() {
+async fn reply_is_resumed_at_most_three_times() {
     let first = kept().await;
     let mut saved = died_while_running(&first);
     for times in 1..=4 {
@@ -125,13 +127,13 @@ async fn a_reply_goes_on_three_times_at_most() {
     }
 }
 
-/// Lets an agent begin to go on, and gives what is kept of it when it dies.
+/// Resumes an agent, and returns what is persisted when it dies again.
 async fn die(agent: Agent, kept: &Kept) -> SavedAgent {
     let before = agent.save().unwrap();
     let mut stream = agent.reply_stream(()).unwrap();
     {
         let mut next = std::pin::pin!(stream.next());
-        // The tool never comes back, so the reply stands still.
+        // The tool never returns, so the reply makes no progress.
         std::future::poll_fn(|context| {
             let _ = next.as_mut().poll(context);
             std::task::Poll::Ready(())
@@ -151,7 +153,7 @@ async fn die(agent: Agent, kept: &Kept) -> SavedAgent {
 }
 
 #[tokio::test]
-async fn a_reply_may_be_closed_instead() {
+async fn on_restart_close_ends_the_reply() {
     let first = kept().await;
     let second =
         again(&ScriptedModel::new()).on_restart(OnRestart::Close).resume(died_while_running(&first)).build().unwrap();
@@ -159,9 +161,9 @@ async fn a_reply_may_be_closed_instead() {
     assert_eq!(order(&events), ["TOOL_RESULT_TEXT_DELTA", "TOOL_RESULT_END interrupted", "REPLY_END error"]);
 }
 
-/// The old call belongs to the old reply, which ends under its own id.
+/// The interrupted call belongs to the old reply, which ends under its own id.
 #[tokio::test]
-async fn d19_a_call_that_was_left_is_run_in_its_own_reply() {
+async fn d19_interrupted_call_runs_in_its_own_reply() {
     let first = kept().await;
     let ended = first.events().iter().position(|event| event.type_name() == "MODEL_CALL_END").unwrap();
     let (saved, _) = left(&first, ended + 1);
@@ -174,7 +176,7 @@ async fn d19_a_call_that_was_left_is_run_in_its_own_reply() {
     assert_eq!(model.requests().len(), 1);
 }
 
-/// An agent whose tool works in the background for ever, after its reply has ended.
+/// An agent with a background tool that never finishes, after its reply has ended.
 async fn with_background() -> Kept {
     let kept = Kept::default();
     let model = ScriptedModel::new().calls_as("c1", "build", "{}").then().says("Started.");
@@ -191,19 +193,19 @@ fn never() -> FunctionTool<NoArguments> {
 type Ran = Result<&'static str, recount_agent::tool::ToolError>;
 
 #[tokio::test]
-async fn what_came_of_a_tool_in_the_background_is_not_known() {
+async fn lost_background_result_is_reported_as_unknown() {
     let first = with_background().await;
     let (saved, events) = left(&first, usize::MAX);
     let model = ScriptedModel::new().says("I see.").then().says("Yes.");
     let kept = Kept::default();
     let second = again(&model).tool(never()).sink(kept.clone()).resume(saved).build().unwrap();
-    let told = say(&second, "Is it green?").await;
-    let EventKind::HintBlock(hint) = &told[1].kind else { panic!("{:?}", order(&told)) };
+    let reported = say(&second, "Is it green?").await;
+    let EventKind::HintBlock(hint) = &reported[1].kind else { panic!("{:?}", order(&reported)) };
     assert_eq!(hint.block_id, "c1.outcome");
     assert!(hint.hint.text().unwrap().contains("not known"));
     assert!(model.requests()[0].messages.iter().any(Msg::has::<HintBlock>));
 
-    // Once, also when the next process dies.
+    // Reported once, even if the next process dies as well.
     let mut fold = Fold::new();
     fold.extend(events.iter().chain(&kept.events()));
     let saved = SavedAgent::new(kept.state(), fold.checkpoint());
@@ -212,7 +214,7 @@ async fn what_came_of_a_tool_in_the_background_is_not_known() {
 }
 
 #[tokio::test]
-async fn a_tool_in_the_background_that_still_runs_is_told_of_by_whoever_has_it() {
+async fn running_background_tool_is_not_reported_as_lost() {
     let first = with_background().await;
     let (saved, _) = left(&first, usize::MAX);
     let calls = saved.state().background.clone();

@@ -1,4 +1,4 @@
-//! Agents that work for another one.
+//! Sub-agents.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::support::{Kept, agent, drain, echo, elsewhere, say};
 
 const TASK: &str = r#"{"task": "Find out."}"#;
 
-/// An agent with a helper that has to ask before it does anything.
+/// An agent with a sub-agent that needs a confirmation.
 fn helped(model: &ScriptedModel) -> AgentBuilder {
     let sub_agent = || {
         let model = looker(vec![vec![("h1", "look", "{}")]], "It is 42.");
@@ -30,7 +30,7 @@ fn model() -> ScriptedModel {
     ScriptedModel::new().calls_as("c1", "research", TASK).then().says("42, then.")
 }
 
-/// All replies of a legal stream, each of which can be applied.
+/// Returns all replies of a legal stream, applying every event.
 fn folded(events: &[AgentEvent]) -> Vec<Msg> {
     let mut fold = Fold::new();
     for event in events {
@@ -39,7 +39,7 @@ fn folded(events: &[AgentEvent]) -> Vec<Msg> {
     fold.into_messages().collect()
 }
 
-/// What waits in a stream: the reply, and its call.
+/// Returns the waiting reply of a stream, and its call.
 fn asked(events: &[AgentEvent]) -> (String, recount_message::ToolCallBlock) {
     let asked = events.iter().rev().find_map(|event| match &event.kind {
         EventKind::RequireUserConfirm(kind) => Some((kind.reply_id.to_string(), kind.tool_calls[0].clone())),
@@ -54,7 +54,7 @@ fn yes(events: &[AgentEvent]) -> Input {
 }
 
 #[tokio::test]
-async fn its_events_are_in_the_stream_and_its_message_is_its_own() {
+async fn sub_agent_writes_its_own_reply_to_the_stream() {
     let sub_agent =
         || Agent::builder("Helper").model(ScriptedModel::new().streams(["It is ", "42."])).runtime_state(None);
     let model = model();
@@ -73,14 +73,14 @@ async fn its_events_are_in_the_stream_and_its_message_is_its_own() {
     let result = reply.result_of("c1").unwrap();
     assert_eq!(result.output.text().as_deref(), Some("It is 42."));
     assert_eq!(result.metadata.get("reply_id").unwrap().as_str(), Some(sub_agent.id()));
-    // It ends before the one that it worked for goes on, and is no part of its conversation.
+    // It ends before the parent continues, and is not part of the parent's conversation.
     assert_eq!(agent.messages()[1], reply);
     assert_eq!(agent.messages().len(), 2);
     assert!(agent.state().sub_agents.is_empty());
 }
 
 #[tokio::test]
-async fn a_reply_as_text_is_the_agents_own() {
+async fn text_stream_excludes_sub_agents() {
     let model = model();
     let sub_agent = || Agent::builder("Helper").model(ScriptedModel::new().says("It is 42."));
     let agent = agent(&model).tool(SubAgent::new("research", "Finds out.", sub_agent)).build().unwrap();
@@ -93,7 +93,7 @@ async fn a_reply_as_text_is_the_agents_own() {
 }
 
 #[tokio::test]
-async fn what_it_asks_reaches_the_user_and_the_answer_goes_back() {
+async fn sub_agent_confirmation_is_answered_through_the_parent() {
     let model = model();
     let agent = helped(&model).build().unwrap();
     let first = say(&agent, "Well?").await;
@@ -103,7 +103,7 @@ async fn what_it_asks_reaches_the_user_and_the_answer_goes_back() {
     assert_ne!(reply_id, open.id());
     assert_eq!(call.name, "look");
 
-    // Nobody else has the result of that call, and a message has to wait.
+    // The call has no external result, and messages are rejected while it waits.
     let result = recount_message::ExternalExecutionResultEvent::new(
         open.id().to_owned(),
         [open.call("c1").unwrap().clone().success("I know!")],
@@ -118,12 +118,12 @@ async fn what_it_asks_reaches_the_user_and_the_answer_goes_back() {
     assert_eq!((sub_agent.finished_at().is_some(), reply.text().as_deref()), (true, Some("42, then.")));
     assert_eq!(reply.result_of("c1").unwrap().output.text().as_deref(), Some("Let me look.\nIt is 42."));
     assert_eq!(agent.messages()[1], reply);
-    // Twice is once too often.
+    // The second answer is rejected.
     assert!(matches!(agent.reply(yes(&events)).await, Err(Error::Rejected(_))));
 }
 
 #[tokio::test]
-async fn it_is_answered_in_another_process() {
+async fn sub_agent_is_answered_in_another_process() {
     let model = model();
     let here = helped(&model).build().unwrap();
     let first = say(&here, "Well?").await;
@@ -136,7 +136,7 @@ async fn it_is_answered_in_another_process() {
 }
 
 #[tokio::test]
-async fn it_goes_on_wherever_the_process_died() {
+async fn sub_agent_resumes_after_a_crash_at_any_event() {
     let log = Kept::default();
     let model_here = model();
     let here = helped(&model_here).sink(log.clone()).build().unwrap();
@@ -152,7 +152,7 @@ async fn it_goes_on_wherever_the_process_died() {
         }
         let saved = SavedAgent::from_json(&SavedAgent::new(state, fold.checkpoint()).to_json()).unwrap();
         let (more, scripted) = (Kept::default(), ScriptedModel::new());
-        // It may have to be asked from the beginning, or for the last word alone.
+        // The model may be called from the beginning, or only for the final answer.
         let is_called =
             saved.messages().any(|message| message.call("c1").is_some_and(|call| call.finished_at.is_some()));
         let scripted = if is_called { scripted } else { scripted.calls_as("c1", "research", TASK).then() };
@@ -190,7 +190,7 @@ async fn it_goes_on_wherever_the_process_died() {
 }
 
 #[tokio::test]
-async fn an_interrupt_ends_it_too() {
+async fn interrupt_ends_the_running_sub_agent() {
     let gate = Gate::new();
     let model = model();
     let slow = gate.clone();
@@ -212,7 +212,7 @@ async fn an_interrupt_ends_it_too() {
 }
 
 #[tokio::test]
-async fn an_interrupt_ends_it_while_it_waits() {
+async fn interrupt_ends_the_waiting_sub_agent() {
     let model = model();
     let agent = helped(&model).build().unwrap();
     let first = say(&agent, "Well?").await;
@@ -225,7 +225,7 @@ async fn an_interrupt_ends_it_while_it_waits() {
 }
 
 #[tokio::test]
-async fn it_can_be_interrupted_alone() {
+async fn sub_agent_can_be_interrupted_alone() {
     let model = model();
     let agent = helped(&model).build().unwrap();
     let first = say(&agent, "Well?").await;
@@ -240,7 +240,7 @@ async fn it_can_be_interrupted_alone() {
 }
 
 #[tokio::test]
-async fn a_dropped_stream_ends_both() {
+async fn dropped_stream_ends_parent_and_sub_agent() {
     let (gate, log) = (Gate::new(), Kept::default());
     let model = model();
     let slow = gate.clone();
@@ -262,11 +262,11 @@ async fn a_dropped_stream_ends_both() {
         assert_eq!(reply.finished_reason(), Some(FinishedReason::Interrupted));
     }
     let text = agent.messages()[1].result_of("c1").unwrap().output.text().unwrap();
-    assert!(!text.contains("user"), "nobody has interrupted it: {text}");
+    assert!(!text.contains("user"), "the sub-agent was not interrupted: {text}");
 }
 
 #[tokio::test]
-async fn a_helper_may_be_helped() {
+async fn sub_agents_can_be_nested() {
     let innermost = || {
         let model = looker(vec![vec![("i1", "look", "{}")]], "Deep down it is 42.");
         Agent::builder("Innermost").model(model).tool(echo("look")).runtime_state(None)
@@ -293,7 +293,7 @@ async fn a_helper_may_be_helped() {
 }
 
 #[tokio::test]
-async fn several_may_work_and_ask_at_once() {
+async fn sub_agents_run_and_wait_concurrently() {
     let model =
         ScriptedModel::new().calls_as("c1", "research", TASK).calls_as("c2", "research", TASK).then().says("Both.");
     let agent = helped(&model).build().unwrap();
@@ -317,7 +317,7 @@ async fn several_may_work_and_ask_at_once() {
 }
 
 #[tokio::test]
-async fn a_helper_that_fails_is_a_result_that_says_so() {
+async fn failed_sub_agent_is_a_failed_result() {
     let model = model();
     let sub_agent = || Agent::builder("Helper").model(ScriptedModel::new().fails("no line")).runtime_state(None);
     let agent = agent(&model).tool(SubAgent::new("research", "Finds out.", sub_agent)).build().unwrap();
@@ -330,13 +330,13 @@ async fn a_helper_that_fails_is_a_result_that_says_so() {
 }
 
 #[tokio::test]
-async fn an_answer_that_stands_in_the_log_is_not_written_again() {
+async fn recorded_answer_is_not_written_again() {
     let (log, model) = (Kept::default(), model());
     let agent = helped(&model).sink(log.clone()).build().unwrap();
     let first = say(&agent, "Well?").await;
     let (reply_id, mut call) = asked(&first);
     call.input = r#"{"edited": true}"#.to_owned();
-    // A host writes it down before the agent hears of it.
+    // A host records the answer before it reaches the agent.
     let answer = AgentEvent::new(UserConfirmResultEvent::new(reply_id, [ConfirmResult::allow(call)]));
     log.0.lock().unwrap().push((answer.clone(), None));
     let message = agent.reply(Input::from(answer).recorded()).await.unwrap();
@@ -350,7 +350,7 @@ async fn an_answer_that_stands_in_the_log_is_not_written_again() {
 }
 
 #[tokio::test]
-async fn a_helper_waits_on_for_an_answer_that_it_takes() {
+async fn sub_agent_keeps_waiting_after_a_rejected_answer() {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     struct Times {
         times: u8,
@@ -379,9 +379,9 @@ async fn a_helper_waits_on_for_an_answer_that_it_takes() {
     assert_eq!(reply.text().as_deref(), Some("42, then."));
 }
 
-/// Each call builds it anew, and what the user has said to it stays.
+/// Every call builds a new sub-agent, but granted permissions persist.
 #[tokio::test]
-async fn what_the_user_allows_a_helper_is_allowed_the_next_time() {
+async fn sub_agent_permissions_apply_to_its_next_call() {
     let model = ScriptedModel::new()
         .calls_as("c1", "research", TASK)
         .then()

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Shared test support.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use recount_agent::{Agent, AgentBuilder, AgentState, BoxFuture, Input, ReplyStre
 use recount_message::check::{Checker, Finding};
 use recount_message::{AgentEvent, CountingIds, EventKind, Fold, Msg, Stamps, SteppingClock};
 
-/// An agent with repeatable ids that is told nothing of the time.
+/// An agent with repeatable ids and without runtime state hints.
 pub(crate) fn agent(model: &ScriptedModel) -> AgentBuilder {
     Agent::builder("Friday")
         .model(model.clone())
@@ -20,7 +20,7 @@ pub(crate) fn agent(model: &ScriptedModel) -> AgentBuilder {
         .stamps(Stamps::repeatable())
 }
 
-/// An agent that asks before it runs anything.
+/// An agent that asks before every call.
 pub(crate) fn careful(model: &ScriptedModel) -> AgentBuilder {
     agent(model).permissions(Permissions::new(Mode::Default))
 }
@@ -30,12 +30,12 @@ pub(crate) fn elsewhere() -> Stamps {
     Stamps::new(CountingIds::new("elsewhere-"), SteppingClock::default())
 }
 
-/// A tool that says its name.
+/// A tool that returns its name.
 pub(crate) fn echo(name: &'static str) -> FunctionTool<NoArguments> {
     FunctionTool::new(name, "Says its name.", move |_: NoArguments| async move { Ok(format!("{name} ran")) })
 }
 
-/// Everything that a stream gives.
+/// Returns all events of a stream.
 pub(crate) async fn drain(mut stream: ReplyStream) -> Vec<AgentEvent> {
     let mut events = Vec::new();
     while let Some(event) = stream.next().await {
@@ -44,12 +44,12 @@ pub(crate) async fn drain(mut stream: ReplyStream) -> Vec<AgentEvent> {
     events
 }
 
-/// Everything that an agent says to something.
+/// Returns all events of a reply.
 pub(crate) async fn say(agent: &Agent, input: impl Into<Input>) -> Vec<AgentEvent> {
     drain(agent.reply_stream(input).unwrap()).await
 }
 
-/// The types of events, those of deltas once and those of our own by their name.
+/// Returns the types of events, with consecutive deltas merged and signals by name.
 pub(crate) fn order(events: &[AgentEvent]) -> Vec<String> {
     let mut order: Vec<String> = Vec::new();
     for event in events {
@@ -67,7 +67,7 @@ pub(crate) fn order(events: &[AgentEvent]) -> Vec<String> {
     order
 }
 
-/// The message that a reader has who saw these events, which are a legal stream.
+/// Folds the events of a legal stream into a message.
 pub(crate) fn folded(events: &[AgentEvent]) -> Msg {
     let mut checker = Checker::new();
     let mut findings: Vec<Finding> = events.iter().flat_map(|event| checker.event(event)).collect();
@@ -83,11 +83,11 @@ pub(crate) fn folded(events: &[AgentEvent]) -> Msg {
     messages.remove(0)
 }
 
-/// A sink that remembers.
+/// A sink that records everything.
 #[derive(Clone, Default)]
 pub(crate) struct Kept(pub(crate) Arc<Mutex<Vec<Entry>>>);
 
-/// An event, and the state where it changed.
+/// An event, and the state if it changed.
 pub(crate) type Entry = (AgentEvent, Option<AgentState>);
 
 impl Sink for Kept {

@@ -1,4 +1,4 @@
-//! Interrupts, errors, retries and fallbacks, and the turn after each.
+//! Interrupts, errors, retries and fallbacks, and the reply after each.
 
 use pretty_assertions::assert_eq;
 use recount_agent::Agent;
@@ -9,10 +9,10 @@ use recount_model::client::Retries;
 use crate::server::{ScriptedResponse, Server};
 use crate::support::{agent, body, model, read, recorded, story, streamed};
 
-/// One response as one chunk of it, the rest left out.
+/// Returns a recorded response as a single incomplete chunk.
 fn begin(provider: Provider, case: &str) -> Vec<u8> {
     let body = recorded(provider, case).into_bytes();
-    // Up to and with the first text: recorded streams end with what says that they are over.
+    // Up to the first text, because the end of a recorded stream marks its completion.
     let shown = body.len() * 2 / 3;
     body[..shown].to_vec()
 }
@@ -21,7 +21,7 @@ fn is_text(event: &AgentEvent) -> bool {
     matches!(event.kind, EventKind::TextBlockDelta(_))
 }
 
-/// Asks again, which works, and holds the request to the rules of the provider.
+/// Requests another reply, and validates the request against the rules of the provider.
 async fn next_turn(provider: Provider, agent: &Agent, server: &Server) -> Msg {
     let (_, message) = read(agent.reply_stream("And now?").unwrap(), |_| {}).await;
     assert_eq!(message.finished_reason(), Some(FinishedReason::Completed), "{provider}: {}", message.to_json());
@@ -30,7 +30,7 @@ async fn next_turn(provider: Provider, agent: &Agent, server: &Server) -> Msg {
 }
 
 #[tokio::test]
-async fn an_interrupt_in_the_middle_of_a_text_closes_the_connection() {
+async fn interrupt_within_a_text_closes_the_connection() {
     for provider in Provider::ALL {
         let stuck = ScriptedResponse::stuck(begin(provider, "text/deltas"));
         let server = Server::start([stuck, streamed(provider, "text/deltas")]).await;
@@ -46,7 +46,7 @@ async fn an_interrupt_in_the_middle_of_a_text_closes_the_connection() {
         assert_eq!(message.finished_reason(), Some(FinishedReason::Interrupted), "{provider}");
         assert_eq!(story(&events).last().unwrap(), "REPLY_END interrupted", "{provider}");
         next_turn(provider, &agent, &server).await;
-        // The user saw it and may refer to it.
+        // The user has seen the text and may refer to it.
         let seen = message.text().unwrap();
         let request = body(provider, server.requests().last().unwrap()).to_string();
         assert!(!seen.is_empty() && request.contains(seen.trim()), "{provider}: {seen}: {request}");
@@ -54,7 +54,7 @@ async fn an_interrupt_in_the_middle_of_a_text_closes_the_connection() {
 }
 
 #[tokio::test]
-async fn an_interrupt_in_the_middle_of_the_arguments_leaves_a_call_with_a_result() {
+async fn interrupt_within_the_arguments_closes_the_call() {
     for provider in [Provider::OpenAi, Provider::OpenAiResponses, Provider::Anthropic] {
         let stuck = ScriptedResponse::stuck(begin(provider, "tool/fragments"));
         let server = Server::start([stuck, streamed(provider, "text/deltas")]).await;
@@ -74,7 +74,7 @@ async fn an_interrupt_in_the_middle_of_the_arguments_leaves_a_call_with_a_result
 }
 
 #[tokio::test]
-async fn a_stream_that_is_dropped_ends_the_reply_and_closes_the_connection() {
+async fn dropped_stream_ends_the_reply_and_closes_the_connection() {
     for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini] {
         let stuck = ScriptedResponse::stuck(begin(provider, "text/deltas"));
         let server = Server::start([stuck, streamed(provider, "text/deltas")]).await;
@@ -94,7 +94,7 @@ async fn a_stream_that_is_dropped_ends_the_reply_and_closes_the_connection() {
 }
 
 #[tokio::test]
-async fn a_refused_request_is_made_again() {
+async fn rejected_request_is_retried() {
     let provider = Provider::OpenAi;
     let server = Server::start([ScriptedResponse::status(503, ""), streamed(provider, "text/deltas")]).await;
     let agent = agent(model(provider, &server)).build().unwrap();
@@ -104,7 +104,7 @@ async fn a_refused_request_is_made_again() {
 }
 
 #[tokio::test]
-async fn another_provider_answers_where_the_first_does_not() {
+async fn fallback_provider_is_called_after_a_failure() {
     let down = Server::start([ScriptedResponse::status(401, "")]).await;
     let up =
         Server::start([streamed(Provider::Anthropic, "tool/fragments"), streamed(Provider::Anthropic, "text/deltas")])
@@ -118,7 +118,7 @@ async fn another_provider_answers_where_the_first_does_not() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_is_asked_for_again_and_what_it_said_does_not_count() {
+async fn broken_stream_is_retried_and_its_output_discarded() {
     for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini, Provider::Ollama] {
         let server =
             Server::start([ScriptedResponse::cut(begin(provider, "text/deltas")), streamed(provider, "text/deltas")])
@@ -133,7 +133,7 @@ async fn a_stream_that_breaks_off_is_asked_for_again_and_what_it_said_does_not_c
 }
 
 #[tokio::test]
-async fn a_provider_that_stays_away_ends_the_reply_with_its_error() {
+async fn unavailable_provider_fails_the_reply() {
     for provider in Provider::ALL {
         let server = Server::start([ScriptedResponse::status(401, ""), streamed(provider, "text/deltas")]).await;
         let agent = agent(model(provider, &server)).build().unwrap();

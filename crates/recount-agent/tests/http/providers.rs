@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::server::Server;
 use crate::support::{agent, body, model, read, streamed};
 
-/// The recorded response that says something and calls a tool.
+/// Returns the recorded response with text and a tool call.
 fn calling(provider: Provider) -> &'static str {
     match provider {
         Provider::Gemini => "tool/after-text",
@@ -17,7 +17,7 @@ fn calling(provider: Provider) -> &'static str {
     }
 }
 
-/// What the recorded response says that is only text.
+/// Returns the text of the recorded response without tool calls.
 fn answer(provider: Provider) -> &'static str {
     match provider {
         Provider::OpenAiResponses | Provider::Anthropic | Provider::MiniMax | Provider::Gemini | Provider::Ollama => {
@@ -27,7 +27,7 @@ fn answer(provider: Provider) -> &'static str {
     }
 }
 
-/// What the second request says after the user's question.
+/// Returns the messages of the second request after the user's message.
 async fn second_request(provider: Provider) -> Vec<Value> {
     let server = Server::start([streamed(provider, calling(provider)), streamed(provider, "text/deltas")]).await;
     let agent = agent(model(provider, &server)).build().unwrap();
@@ -42,13 +42,13 @@ async fn second_request(provider: Provider) -> Vec<Value> {
     let (first, second) = (body(provider, &asked[0]), body(provider, &asked[1]));
     assert!(first["tools"].is_array() && first["tools"] == second["tools"], "{provider} offers its tools each time");
     let messages = ["messages", "input", "contents"].iter().find_map(|key| second[*key].as_array()).unwrap();
-    // The system prompt stands among the messages or apart.
+    // The system prompt is one of the messages, or a separate field.
     let question = messages.iter().position(|message| message.to_string().contains("Hello")).unwrap();
     messages[question + 1..].to_vec()
 }
 
 #[tokio::test]
-async fn every_provider_is_told_of_the_call_and_its_result() {
+async fn requests_of_all_providers_contain_the_call_and_its_result() {
     for provider in Provider::ALL {
         let said = json!(second_request(provider).await).to_string();
         assert!(said.contains("3 hits"), "{provider}: {said}");
@@ -112,7 +112,7 @@ async fn gemini() {
                 "role": "model",
                 "parts": [
                     {"text": "Looking."},
-                    // A call that the model did not sign is passed by this word of Google's.
+                    // Google's placeholder for the signature of a call that the model did not sign.
                     {"function_call": {"id": "fc-1", "name": "f", "args": {}}, "thought_signature": "skip_thought_signature_validator"},
                 ],
             }),

@@ -1,4 +1,4 @@
-//! Agents that ask a server on this machine.
+//! Agents that call a local server.
 
 use std::path::Path;
 use std::time::Duration;
@@ -37,9 +37,9 @@ pub(crate) fn agent(model: Model) -> AgentBuilder {
         .stamps(Stamps::repeatable())
 }
 
-/// A response that was recorded.
+/// Returns a recorded response.
 pub(crate) fn recorded(provider: Provider, case: &str) -> String {
-    // Where none were recorded, the provider speaks as OpenAI does.
+    // Providers without recordings of their own use OpenAI's format.
     let name = if provider == Provider::Xai { Provider::OpenAi } else { provider };
     let path = format!("../../conformance/vectors/python/model/stream-{name}.jsonl");
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
@@ -48,12 +48,12 @@ pub(crate) fn recorded(provider: Provider, case: &str) -> String {
     found.unwrap_or_else(|| panic!("{provider} has no {case}"))["body"].as_str().unwrap().to_owned()
 }
 
-/// A response in small pieces, as a provider would send it.
+/// Splits a response into small pieces, as providers send it.
 pub(crate) fn streamed(provider: Provider, case: &str) -> ScriptedResponse {
     ScriptedResponse::pieces(recorded(provider, case).as_bytes(), 61)
 }
 
-/// The body of a request, which keeps the rules of its provider.
+/// Returns the body of a request, validated against the rules of its provider.
 #[track_caller]
 pub(crate) fn body(provider: Provider, asked: &ReceivedRequest) -> Value {
     let body: Value = serde_json::from_str(&asked.body).unwrap();
@@ -63,7 +63,7 @@ pub(crate) fn body(provider: Provider, asked: &ReceivedRequest) -> Value {
     body
 }
 
-/// Reads a reply to its end, and holds it to what must always hold.
+/// Reads a reply to its end, and checks the general invariants.
 pub(crate) async fn read(mut stream: ReplyStream, mut seen: impl FnMut(&AgentEvent)) -> (Vec<AgentEvent>, Msg) {
     let mut events = Vec::new();
     while let Some(event) = stream.next().await {
@@ -81,18 +81,18 @@ pub(crate) async fn read(mut stream: ReplyStream, mut seen: impl FnMut(&AgentEve
     (events, message)
 }
 
-/// The types of events, deltas once, and signals by their names.
+/// Returns the types of events, with consecutive deltas merged and signals by name.
 pub(crate) fn story(events: &[AgentEvent]) -> Vec<String> {
     let mut story: Vec<String> = Vec::new();
     for event in events {
-        let told = match &event.kind {
+        let reported = match &event.kind {
             EventKind::Custom(signal) => signal.name.to_string(),
             EventKind::ReplyEnd(end) => format!("REPLY_END {}", end.finished_reason),
             EventKind::ModelCallEnd(end) => format!("MODEL_CALL_END {}", end.finished_reason),
             _ => event.type_name().to_owned(),
         };
-        if story.last() != Some(&told) {
-            story.push(told);
+        if story.last() != Some(&reported) {
+            story.push(reported);
         }
     }
     story

@@ -1,4 +1,4 @@
-//! Where our agent deviates, why, and what it does instead.
+//! The deviations of this agent from the Python package, with their reasons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::essence::Essence;
 use crate::script::conformance;
 
-/// What our agent does otherwise in one scenario. What is not there is as in the package.
+/// The deviation in one scenario. Missing fields do not deviate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Deviation {
@@ -51,7 +51,7 @@ pub(crate) fn deviations() -> BTreeMap<String, Deviation> {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Every deviation is known, and every known one is there.
+/// Asserts that the found deviations are the known ones.
 #[track_caller]
 pub(crate) fn check(known: &BTreeMap<String, Deviation>, found: &BTreeMap<String, Deviation>) {
     if std::env::var("RECOUNT_DEVIATIONS").is_ok_and(|what| what == "write") {

@@ -1,4 +1,4 @@
-//! What is compared: no ids and times that were made up, and nobody's prose.
+//! The compared parts of a scenario's outcome, without generated ids and times and without free text.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,20 +12,20 @@ use crate::tools::Scripted;
 
 const PROSE: &str = "$prose";
 
-/// What an agent did in a scenario.
+/// The compared parts of an agent's behaviour in a scenario.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Essence {
-    /// The events of each turn, with what matters most of them.
+    /// The events of each turn, with their main fields.
     pub(crate) events: Vec<Value>,
-    /// For each turn, whether the caller got an error.
+    /// For each turn, whether the caller received an error.
     pub(crate) raised: Vec<Value>,
-    /// What the events of each reply come to.
+    /// The messages of the replies.
     pub(crate) folded: Vec<Value>,
-    /// What the models were asked with.
+    /// The requests to the models.
     pub(crate) asked: Vec<Value>,
 }
 
-/// What our agent does, as it is seen.
+/// The behaviour of our agent while a scenario runs.
 #[derive(Default)]
 pub(crate) struct Playing {
     turns: Vec<Vec<String>>,
@@ -52,14 +52,14 @@ impl Playing {
             _ => {}
         }
         let outcome = self.fold.apply(&event);
-        assert_eq!(outcome.reason(), None, "an agent emits what can be applied: {}", event.to_json());
+        assert_eq!(outcome.reason(), None, "events of an agent can be applied: {}", event.to_json());
         let is_input = matches!(
             event.kind,
             EventKind::UserConfirmResult(_) | EventKind::ExternalExecutionResult(_) | EventKind::UserInterrupt(_)
         );
         if !is_input && !matches!(event.kind, EventKind::Custom(_)) {
             let written: Value = serde_json::from_str(&event.to_json()).unwrap();
-            self.turns.last_mut().unwrap().push(told(&written));
+            self.turns.last_mut().unwrap().push(event_line(&written));
         }
     }
 
@@ -78,10 +78,11 @@ impl Playing {
 }
 
 impl Essence {
-    /// What was recorded of the package.
+    /// Returns the recorded behaviour of the package.
     pub(crate) fn recorded(record: &Value) -> Self {
         let turns = record["turns"].as_array().unwrap();
-        let events = |turn: &Value| json!(turn["events"].as_array().unwrap().iter().map(told).collect::<Vec<_>>());
+        let events =
+            |turn: &Value| json!(turn["events"].as_array().unwrap().iter().map(event_line).collect::<Vec<_>>());
         let asked = |asked: &Value| {
             let tools = asked["tools"].as_array().unwrap().iter().map(|tool| tool.as_str().unwrap());
             json!({"tools": tools.collect::<BTreeSet<_>>(), "tool_choice": asked["tool_choice"]})
@@ -95,8 +96,8 @@ impl Essence {
     }
 }
 
-/// An event in one line: its type, the call that it is about, and how something went.
-fn told(event: &Value) -> String {
+/// Formats an event as one line: its type, its call and its outcome.
+fn event_line(event: &Value) -> String {
     let details = ["tool_call_id", "state", "finished_reason"];
     let words = std::iter::once(&event["type"]).chain(details.iter().map(|key| &event[*key]));
     let calls = event["tool_calls"].as_array().into_iter().flatten().map(|call| &call["id"]);
@@ -108,13 +109,13 @@ fn asked_with(asked: &RecordedRequest) -> Value {
         let known = [("none", ToolChoice::none()), ("auto", ToolChoice::auto()), ("required", ToolChoice::required())];
         let name = known.iter().find(|(_, known)| known == choice).map(|(name, _)| *name);
         let called = asked.tools.iter().map(String::as_str).find(|tool| ToolChoice::named(*tool) == *choice);
-        name.or(called).unwrap_or_else(|| panic!("no choice of theirs is {choice:?}"))
+        name.or(called).unwrap_or_else(|| panic!("unknown tool choice {choice:?}"))
     });
-    // In which order they are offered is nobody's concern.
+    // The order of the tools does not matter.
     json!({"tools": asked.tools.iter().collect::<BTreeSet<_>>(), "tool_choice": choice})
 }
 
-/// A message, with the keys that the package has.
+/// Returns a message with the keys that the package has.
 fn folded(written: &Value) -> Value {
     let content = written["content"].as_array().unwrap().iter().map(block);
     json!({
@@ -132,11 +133,11 @@ fn block(block: &Value) -> Value {
         "data" => &["type", "source", "name"],
         "tool_call" => &["type", "id", "name", "input", "state", "suggested_rules"],
         "tool_result" => &["type", "id", "name", "output", "state", "metadata"],
-        other => panic!("a block of the type {other}"),
+        other => panic!("unknown block type {other}"),
     };
     let mut kept = kept(block, keys);
     if block["type"] == "hint" {
-        // A label is JSON in a text, however it is spelled.
+        // A label is JSON in a string, so its formatting may differ.
         let label = kept["source"].as_str().and_then(|label| serde_json::from_str(label).ok());
         kept["source"] = label.unwrap_or_default();
     }

@@ -1,4 +1,4 @@
-//! The gates of a scenario, by their names.
+//! The gates of a scenario, by name.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

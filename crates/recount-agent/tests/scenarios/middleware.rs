@@ -1,4 +1,4 @@
-//! What stands around the agent in some scenarios.
+//! The middleware of some scenarios.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,7 +7,7 @@ use recount_agent::permission::Decision;
 use recount_agent::scripted::Gate;
 use recount_agent::{ActiveReply, BoxFuture, ReplyOutcome};
 
-/// Does not let the first reply end where it would.
+/// Starts another round when the reply would first end.
 #[derive(Default)]
 pub(crate) struct SwallowFirstEnd {
     has_swallowed: AtomicBool,
@@ -22,7 +22,7 @@ impl Middleware for SwallowFirstEnd {
     }
 }
 
-/// Stands at a gate before a permission is checked: of every call, or of those that the user has agreed to.
+/// Waits at a gate before the permission check of all calls, or only of confirmed ones.
 pub(crate) struct GatedPermission {
     pub(crate) gate: Gate,
     pub(crate) only_confirmed: bool,

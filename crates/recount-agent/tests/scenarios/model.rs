@@ -21,13 +21,13 @@ fn answer(call: &Call, gates: &Gates) -> Answer {
         }
         Call::Fails { fails } => Answer::new().fail(fails),
         Call::Whole { whole, usage } => {
-            // An answer in one piece has its blocks in their order.
+            // A response in one piece contains its blocks in order.
             let answer = whole.iter().fold(Answer::new(), |answer, block| answer.chunk([piece(block)]));
-            told(answer, *usage)
+            with_usage(answer, *usage)
         }
         Call::Chunks { chunks, usage, waits } => {
             let begin = waits.iter().fold(Answer::new(), |answer, gate| answer.wait(&gates.get(gate)));
-            told(chunks.iter().fold(begin, |answer, chunk| add(answer, chunk, gates)), *usage)
+            with_usage(chunks.iter().fold(begin, |answer, chunk| add(answer, chunk, gates)), *usage)
         }
     }
 }
@@ -42,7 +42,7 @@ fn add(answer: Answer, chunk: &Chunk, gates: &Gates) -> Answer {
     }
 }
 
-fn told(answer: Answer, usage: Option<(u64, u64)>) -> Answer {
+fn with_usage(answer: Answer, usage: Option<(u64, u64)>) -> Answer {
     usage.into_iter().fold(answer, |answer, (input, output)| answer.tokens(input, output))
 }
 
@@ -59,7 +59,7 @@ fn piece(block: &Block) -> Piece {
     }
 }
 
-/// The data in a block, where it has any.
+/// Returns the data of a block. `None` if it has none.
 pub(crate) fn data(block: &Block) -> Option<DataBlock> {
     let (made, id, name) = match block {
         Block::Data { data, media_type, id, name } => {

@@ -1,4 +1,4 @@
-//! Playing a scenario, turn by turn.
+//! Running a scenario, turn by turn.
 
 use std::collections::BTreeMap;
 
@@ -19,20 +19,25 @@ use crate::presentable::presentable;
 use crate::script::{Block, Call, Chunk, Confirm, During, Message, Outcome, Output, Scenario, Turn};
 use crate::tools::{Scripted, permissions, toolkit};
 
-/// What our agent does in a scenario.
+/// Runs our agent in a scenario.
 pub(crate) async fn play(scenario: &Scenario) -> Essence {
     let mut player = Player::new(scenario);
     for turn in &scenario.turns {
         player.turn(turn).await;
     }
     let compressed = player.agent.state().compressed;
-    assert_eq!(compressed.is_some(), !scenario.summaries.is_empty(), "{}: what is too long is left out", scenario.name);
+    assert_eq!(
+        compressed.is_some(),
+        !scenario.summaries.is_empty(),
+        "{}: long conversations are summarised",
+        scenario.name
+    );
     if let Some(compressed) = compressed {
         assert_eq!(compressed.is_truncated, scenario.summaries[0].get("fails").is_some(), "{}", scenario.name);
         assert_eq!(compressed.transcript_files.is_empty(), !scenario.options.offload, "{}", scenario.name);
     }
     if player.agent.open_reply().is_none() {
-        // However the last reply ended, the next turn would work.
+        // The agent accepts another turn, however the last reply ended.
         presentable(&player.agent.messages());
     }
     let mut asked = player.model.requests();
@@ -47,9 +52,9 @@ struct Player<'a> {
     model: ScriptedModel,
     fallback: ScriptedModel,
     agent: Agent,
-    /// Where what is too long is kept.
-    aside: tempfile::TempDir,
-    /// The reply that was last begun.
+    /// The directory for offloaded content.
+    offload_directory: tempfile::TempDir,
+    /// The reply that was started last.
     reply_id: String,
     played: Playing,
 }
@@ -59,12 +64,22 @@ impl<'a> Player<'a> {
         let (gates, scripted) = (Gates::default(), Scripted::default());
         let model = model("script-model", &scenario.model, &gates);
         let fallback = crate::model::model("fallback-model", &scenario.fallback, &gates);
-        let aside = tempfile::tempdir().unwrap();
+        let offload_directory = tempfile::tempdir().unwrap();
         let builder = builder(scenario, &gates, &scripted, &model, &fallback);
-        let builder = offloading(scenario, builder, &aside).permissions(permissions(scenario));
+        let builder = offloading(scenario, builder, &offload_directory).permissions(permissions(scenario));
         let agent = builder.conversation(scenario.context.iter().map(message)).build().unwrap();
         let reply_id = String::new();
-        Self { scenario, gates, scripted, model, fallback, agent, aside, reply_id, played: Playing::default() }
+        Self {
+            scenario,
+            gates,
+            scripted,
+            model,
+            fallback,
+            agent,
+            offload_directory,
+            reply_id,
+            played: Playing::default(),
+        }
     }
 
     async fn turn(&mut self, turn: &Turn) {
@@ -72,7 +87,7 @@ impl<'a> Player<'a> {
         if turn.reload {
             let saved = SavedAgent::from_json(&self.agent.save().unwrap().to_json()).unwrap();
             let builder = builder(self.scenario, &self.gates, &self.scripted, &self.model, &self.fallback);
-            self.agent = offloading(self.scenario, builder, &self.aside).resume(saved).build().unwrap();
+            self.agent = offloading(self.scenario, builder, &self.offload_directory).resume(saved).build().unwrap();
             return;
         }
         if let Some(text) = &turn.observe {
@@ -101,7 +116,7 @@ impl<'a> Player<'a> {
         watching.iter().for_each(tokio::task::JoinHandle::abort);
     }
 
-    /// Waits until somebody stands at a gate, and does what is to be done then.
+    /// Waits until a gate is reached, then runs the step that belongs to it.
     fn watch(&self, during: &During) -> Option<tokio::task::JoinHandle<()>> {
         let gate = self.gates.get(during.at.as_ref()?);
         let (during, agent, gates) = (during.clone(), self.agent.clone(), self.gates.clone());
@@ -130,7 +145,7 @@ impl<'a> Player<'a> {
         if turn.interrupt {
             return UserInterruptEvent::new(reply_id).into();
         }
-        assert!(turn.none, "a turn does something");
+        assert!(turn.none, "a turn without a step is marked with `none`");
         ().into()
     }
 
@@ -167,7 +182,7 @@ impl<'a> Player<'a> {
             None => ToolResultState::Success,
             Some("error") => ToolResultState::Error,
             Some("running") => ToolResultState::Running,
-            Some(other) => panic!("no script has results that are {other}"),
+            Some(other) => panic!("unknown kind of results: {other}"),
         };
         ToolResultBlock::new(&said.call, name, output, state).with_metadata(object(&said.metadata))
     }
@@ -216,11 +231,11 @@ fn builder(
     builder
 }
 
-fn offloading(scenario: &Scenario, builder: AgentBuilder, aside: &tempfile::TempDir) -> AgentBuilder {
-    if scenario.options.offload { builder.offload(Offload::to(aside.path())) } else { builder }
+fn offloading(scenario: &Scenario, builder: AgentBuilder, offload_directory: &tempfile::TempDir) -> AgentBuilder {
+    if scenario.options.offload { builder.offload(Offload::to(offload_directory.path())) } else { builder }
 }
 
-/// A model that summarises as the scenario says.
+/// A model that returns the summaries of the scenario.
 fn summariser(scenario: &Scenario) -> ScriptedModel {
     scenario.summaries.iter().fold(ScriptedModel::new(), |model, summary| match summary["fails"].as_str() {
         Some(message) => model.fails(message).then(),
@@ -240,8 +255,8 @@ fn follows(during: &During, event: &AgentEvent) -> bool {
 
 fn act(during: &During, agent: &Agent, gates: &Gates) {
     match during.doing.as_deref() {
-        Some("cancel") => assert!(agent.interrupt(), "there is a reply to interrupt"),
-        Some(other) => panic!("nobody can {other}"),
+        Some("cancel") => assert!(agent.interrupt(), "a reply is in progress"),
+        Some(other) => panic!("unknown action {other}"),
         None => {}
     }
     if let Some(gate) = &during.open {
@@ -249,7 +264,7 @@ fn act(during: &During, agent: &Agent, gates: &Gates) {
     }
 }
 
-/// The tools and arguments of the calls in a scenario, by their ids.
+/// Returns the tools and arguments of the calls in a scenario, by call id.
 fn calls(scenario: &Scenario) -> BTreeMap<String, (String, String)> {
     let mut calls = BTreeMap::<String, (String, String)>::new();
     let chunks = scenario.model.iter().flat_map(|call| match call {
@@ -274,7 +289,7 @@ fn rule(value: &serde_json::Value) -> PermissionRule {
     let behavior = match value["behavior"].as_str().unwrap() {
         "allow" => Behavior::Allow,
         "deny" => Behavior::Deny,
-        other => panic!("no script has rules that {other}"),
+        other => panic!("unknown rule behavior {other}"),
     };
     let rule = PermissionRule::new(value["tool_name"].as_str().unwrap(), value["rule_content"].as_str(), behavior);
     rule.with_source(value["source"].as_str().unwrap())
@@ -285,7 +300,7 @@ fn message(said: &Message) -> Msg {
         "user" => Role::User,
         "assistant" => Role::Assistant,
         "system" => Role::System,
-        other => panic!("there is no role {other}"),
+        other => panic!("unknown role {other}"),
     };
     let builder =
         Msg::builder().name(&said.name).role(role).content(said.content.iter().map(content).collect::<Vec<_>>());
@@ -297,6 +312,6 @@ fn content(block: &Block) -> ContentBlock {
         Block::Text { text } => text.as_str().into(),
         Block::Call { call, tool, input } => ToolCallBlock::new(call, tool, input).into(),
         Block::Data { .. } | Block::Url { .. } => data(block).unwrap().into(),
-        Block::Thinking { .. } => panic!("no script says such a message"),
+        Block::Thinking { .. } => panic!("thinking in an input message"),
     }
 }

@@ -1,4 +1,4 @@
-//! The scenarios as they are written down.
+//! The file format of the scenarios.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -242,7 +242,7 @@ pub(crate) fn conformance() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance")
 }
 
-/// All scenarios of all files.
+/// Loads the scenarios of all files.
 pub(crate) fn scenarios() -> Vec<Scenario> {
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(conformance().join("agent/scenarios")).unwrap().map(|file| file.unwrap().path()).collect();
@@ -254,7 +254,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     files.into_iter().flat_map(read).collect()
 }
 
-/// What the package did, by scenario.
+/// Returns the recorded behaviour of the package, by scenario.
 pub(crate) fn recorded() -> BTreeMap<String, Essence> {
     let text = std::fs::read_to_string(conformance().join("vectors/python/agent.jsonl")).unwrap();
     let records = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

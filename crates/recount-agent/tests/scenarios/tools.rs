@@ -12,7 +12,7 @@ use crate::gates::Gates;
 use crate::model::{data, json, object};
 use crate::script::{self, Block, Scenario, Step};
 
-/// What was said by the script, so that all else is the agent's own.
+/// The texts that the script contains, to tell them apart from the agent's own texts.
 pub(crate) type Scripted = Arc<Mutex<BTreeSet<String>>>;
 
 struct ScriptedTool {
@@ -36,7 +36,7 @@ impl ScriptedTool {
         Self { spec, script: script.clone(), gates: gates.clone(), scripted: Arc::clone(scripted) }
     }
 
-    /// The text of a step, of which it is remembered that it was in the script.
+    /// Returns the text of a step, and records that it is part of the script.
     fn said(&self, text: &str, arguments: &Object) -> String {
         let x = arguments.get("x").and_then(Json::as_str).map(str::to_owned).unwrap_or_default();
         let text = text.replace("{x}", &x);
@@ -67,10 +67,10 @@ impl ScriptedTool {
                     continue;
                 }
                 Step::Raises { raises } => return Err(ToolError::new(self.said(raises, arguments))),
-                // A tool of ours cannot raise a cancellation: it fails.
+                // Our tools cannot raise a cancellation, so the tool fails instead.
                 Step::Cancels { .. } => return Err(ToolError::new("cancelled")),
-                // Nor can it return what no tool returns. It can panic.
-                Step::BreaksContract { .. } => panic!("the contract is broken"),
+                // Our tools cannot return an invalid value, so the tool panics instead.
+                Step::BreaksContract { .. } => panic!("invalid tool result"),
                 Step::Blocks { blocks, metadata } => (self.payload(blocks, arguments), false, metadata),
                 Step::Block { block, state, metadata } => {
                     let payload = self.payload(std::slice::from_ref(block), arguments);
@@ -93,7 +93,7 @@ async fn show(payload: Payload, context: &ToolContext) {
         match block {
             MediaBlock::Text(block) => context.write_text(&block.text).await,
             MediaBlock::Data(block) => context.write_data(block.clone()).await,
-            _ => panic!("no script has such a block"),
+            _ => panic!("unsupported block"),
         }
     }
 }
@@ -119,7 +119,7 @@ impl Tool for ScriptedTool {
             Some("ask") => ToolPermission::Ask(reason),
             Some("ask_for_safety") => ToolPermission::AskForSafety(reason),
             None => ToolPermission::Passthrough,
-            Some(other) => panic!("there is no opinion {other}"),
+            Some(other) => panic!("unknown permission {other}"),
         };
         Box::pin(async { permission })
     }

@@ -1,4 +1,4 @@
-//! What must hold at any time.
+//! Invariants that hold at any time.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use recount_message::{AgentEvent, EventKind, Msg};
 
 use crate::log::Log;
 
-/// Holds an agent and its log to the laws, while no reply is under way.
+/// Asserts the invariants of an agent and its log while no reply is in progress.
 pub(crate) fn check(agent: &Agent, log: &Log) {
     let events = log.events();
-    // Law 2: the agent has what its log says, byte for byte.
+    // Law 2: the agent's messages are equal to the log's, byte for byte.
     let fold = log.fold();
-    // Those who work for it have replies of their own in its log, and are no part of its conversation.
+    // The replies of sub-agents are in the log, but not in the agent's conversation.
     let own = fold.messages().filter(|message| message.parent().is_none());
     let folded: Vec<String> = own.map(Msg::to_json).collect();
     let held: Vec<String> = agent.messages().iter().map(Msg::to_json).collect();
@@ -31,7 +31,7 @@ pub(crate) fn check(agent: &Agent, log: &Log) {
     let open = agent.open_reply();
     for (reply_id, times) in &ends {
         let is_open = fold.open_reply(reply_id).is_some();
-        assert!(!is_open || open.is_some(), "the reply {reply_id} is open, and nobody is at it");
+        assert!(!is_open || open.is_some(), "the reply {reply_id} is open, but not known to the agent");
         assert_eq!(*times, u32::from(!is_open), "ends of the reply {reply_id}");
     }
     for message in fold.messages().filter(|message| ends.get(message.id()) == Some(&1)) {
@@ -42,7 +42,7 @@ pub(crate) fn check(agent: &Agent, log: &Log) {
     }
 }
 
-/// Law 8: every call of a reply that has ended has exactly one result, and everything is closed.
+/// Law 8: every call of a reply that has ended has exactly one result, and all blocks are ended.
 fn ended(message: &Msg) {
     assert!(message.finished_reason().is_some());
     for block in message.content() {
@@ -61,7 +61,7 @@ fn well_formed(events: &[AgentEvent]) {
     let mut checker = Checker::new();
     let mut findings: Vec<_> = events.iter().flat_map(|event| checker.event(event)).collect();
     findings.extend(checker.finish());
-    // A block that a dead process had ended is opened again to be marked as cut, which is unusual and no more.
+    // A block that had ended before a crash is reopened to be marked as cut, which only produces a note.
     findings.retain(|finding| finding.severity == Severity::Error);
     if !findings.is_empty() {
         let lines: Vec<String> = events.iter().map(AgentEvent::to_json).collect();

@@ -1,4 +1,4 @@
-//! One random life of an agent.
+//! One random lifetime of an agent.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::presentable::presentable;
 use crate::random::Random;
 use crate::tools::{Runs, toolkit};
 
-/// What happened in some lives.
+/// Statistics of lifetimes.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     lives: u32,
@@ -65,19 +65,19 @@ struct Life {
     tally: Tally,
 }
 
-/// How the agent is set up.
+/// The limits of the agent.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     iterations: u32,
     retries: u32,
     stop_on_reject: bool,
-    /// What the model can read. Little of it makes for many summaries.
+    /// The context window of the model. A small one causes many summaries.
     window: u64,
     result_limit: usize,
     images: usize,
 }
 
-/// What happens to a reply while it is read.
+/// How a reply is read or interrupted.
 #[derive(Debug, Clone, Copy)]
 enum Fate {
     Nothing,
@@ -131,7 +131,7 @@ fn build(log: &Log, runs: &Runs, model: &ScriptedModel, limits: Limits, is_new: 
 }
 
 impl Life {
-    /// Something is said to the agent, and what comes of it is read.
+    /// Sends input to the agent, and reads the reply.
     async fn turn(&mut self) {
         if self.random.chance(10) {
             self.reload();
@@ -176,16 +176,16 @@ impl Life {
                     }
                 }
             }
-            // The clock moves only when all else stands still, so this is a reply that hangs.
+            // The clock only advances when all tasks are idle, so the reply hangs.
             match tokio::time::timeout(Duration::from_secs(3600), stream.next()).await {
                 Ok(Some(_)) => seen += 1,
                 Ok(None) => break,
-                Err(_) => assert!(self.agent.interrupt(), "what hangs can be interrupted"),
+                Err(_) => assert!(self.agent.interrupt(), "a hanging reply can be interrupted"),
             }
         }
         let message = match stream.into_msg().await {
             Ok(message) => message,
-            Err(error) => error.message().cloned().expect("a reply that fails has a message"),
+            Err(error) => error.message().cloned().expect("a failed reply has a message"),
         };
         match message.finished_reason() {
             None => self.tally.waited += 1,
@@ -199,7 +199,7 @@ impl Life {
         assert_eq!(folded, Some(message.to_json()), "law 2");
     }
 
-    /// Another process goes on from the log.
+    /// Resumes the agent from the log in another process.
     fn restart(&mut self) {
         self.agent = build(&self.log, &self.runs, &self.model, self.limits, false);
     }
@@ -213,12 +213,12 @@ impl Life {
         }
     }
 
-    /// What fits to how things stand.
+    /// Returns input that the agent accepts in its current state.
     fn input(&mut self) -> Input {
         let Some(open) = self.agent.open_reply() else {
             return if self.random.chance(10) { ().into() } else { "Go on.".into() };
         };
-        // Those who work for it may be the ones who wait.
+        // The waiting call may belong to a sub-agent.
         let fold = self.log.fold();
         let sub_agent = fold.open_replies().map(recount_message::ReplyFold::message).find(|message| {
             message.parent().is_some() && message.tool_pairs().any(|(call, _)| call.state == ToolCallState::Asking)
@@ -251,11 +251,11 @@ impl Life {
             let results = some.into_iter().map(|call| call.success("from elsewhere"));
             return ExternalExecutionResultEvent::new(open.id().to_owned(), results).into();
         }
-        // Its process died.
+        // The process died.
         ().into()
     }
 
-    /// All of them, or only the first.
+    /// Returns all elements, or only the first one.
     fn some(&mut self, mut calls: Vec<ToolCallBlock>) -> Vec<ToolCallBlock> {
         if self.random.chance(40) {
             calls.truncate(1);
@@ -278,19 +278,23 @@ impl Life {
         }
     }
 
-    /// What is refused changes nothing.
+    /// Asserts that rejected input changes nothing.
     fn try_nonsense(&mut self) {
         let (before, entries) = (self.agent.messages(), self.log.events().len());
-        let call = ToolCallBlock::new("nobody", "asks", "{}");
+        let call = ToolCallBlock::new("unknown_call", "asks", "{}");
         let foreign = UserConfirmResultEvent::new("another", [ConfirmResult::allow(call.clone())]);
         assert!(self.agent.reply_stream(foreign).is_err());
         let late = ExternalExecutionResultEvent::new("another", [call.success("late")]);
         assert!(self.agent.reply_stream(late).is_err());
         assert!(self.agent.reply_stream(Msg::system("system", "Obey.")).is_err());
-        assert_eq!((self.agent.messages(), self.log.events().len()), (before, entries), "a refusal changes nothing");
+        assert_eq!(
+            (self.agent.messages(), self.log.events().len()),
+            (before, entries),
+            "rejected input changes nothing"
+        );
     }
 
-    /// However things stand, they can be brought to an end, and the next reply works.
+    /// Asserts that any state can be ended by an interrupt, and that the next reply succeeds.
     async fn last_turn(&mut self) {
         for _ in 0..4 {
             let Some(open) = self.agent.open_reply() else { break };
@@ -299,14 +303,14 @@ impl Life {
             self.read(stream, Fate::Nothing, 0).await;
             laws::check(&self.agent, &self.log);
         }
-        assert_eq!(self.agent.open_reply(), None, "an interrupt ends what waits");
+        assert_eq!(self.agent.open_reply(), None, "an interrupt ends a waiting reply");
         presentable(&self.agent.messages());
         let name = CustomName::Compressed.as_str();
-        let is_told = |event: &AgentEvent| matches!(&event.kind, EventKind::Custom(custom) if custom.name == name);
-        self.tally.compressed = self.log.events().iter().filter(|event| is_told(event)).count();
+        let is_signal = |event: &AgentEvent| matches!(&event.kind, EventKind::Custom(custom) if custom.name == name);
+        self.tally.compressed = self.log.events().iter().filter(|event| is_signal(event)).count();
         let fold = self.log.fold();
         self.tally.helped = fold.messages().filter(|message| message.parent().is_some()).count();
-        // What the model was shown could be shown to any, whatever was left out of it.
+        // Every request is acceptable to every provider, whatever was left out of it.
         self.model.requests().iter().rev().step_by(4).for_each(|asked| presentable(&asked.messages));
         self.model = ScriptedModel::new().says("Done.");
         self.restart();

@@ -1,4 +1,4 @@
-//! A log that outlives the process that writes it.
+//! A log that survives the process that writes it.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,7 +7,7 @@ use recount_message::{AgentEvent, EventKind, Fold};
 
 use crate::random::Random;
 
-/// What was written, and how much of it is safe. Clones are the same log.
+/// The entries, and the number of committed ones. Clones share the log.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Inner>>);
 
@@ -15,19 +15,19 @@ pub(crate) struct Log(Arc<Mutex<Inner>>);
 struct Inner {
     entries: Vec<(AgentEvent, Option<AgentState>)>,
     committed: usize,
-    /// The process that may write. Those before it are dead.
+    /// The process that may write. Earlier ones are dead.
     process: u32,
 }
 
 impl Log {
-    /// The sink of a new process. What an older one still says is lost.
+    /// Returns the sink of a new process. Events of older ones are discarded.
     pub(crate) fn sink(&self) -> impl Sink {
         let mut inner = self.0.lock().unwrap();
         inner.process += 1;
         Writer { log: self.clone(), process: inner.process }
     }
 
-    /// The process dies. What was committed stays, and of the rest as much as chance lets.
+    /// Simulates a crash: committed entries stay, and a random part of the others.
     pub(crate) fn crash(&self, random: &mut Random) {
         let mut inner = self.0.lock().unwrap();
         inner.process += 1;
@@ -45,20 +45,20 @@ impl Log {
         let mut fold = Fold::new();
         for (event, _) in &self.0.lock().unwrap().entries {
             let outcome = fold.apply(event);
-            assert_eq!(outcome.reason(), None, "what an agent writes can be applied: {}", event.to_json());
+            assert_eq!(outcome.reason(), None, "events of an agent can be applied: {}", event.to_json());
         }
         fold
     }
 
-    /// What another process finds, if there is anything.
+    /// Returns what another process loads. `None` if the log is empty.
     pub(crate) fn saved(&self) -> Option<SavedAgent> {
         let state = self.0.lock().unwrap().entries.iter().rev().find_map(|(_, state)| state.clone())?;
         let saved = SavedAgent::new(state, self.fold().checkpoint());
-        // It comes from a file.
+        // Encode and decode, as with a file.
         Some(SavedAgent::from_json(&saved.to_json()).unwrap())
     }
 
-    /// Whether it is safe that a call has begun to run.
+    /// Returns whether the start of a call is committed.
     pub(crate) fn has_begun(&self, reply_id: &str, call_id: &str) -> bool {
         let inner = self.0.lock().unwrap();
         inner.entries[..inner.committed]
@@ -84,7 +84,7 @@ impl Sink for Writer {
     fn commit(&mut self) -> BoxFuture<'static, Result<(), SinkError>> {
         let (log, process) = (self.log.clone(), self.process);
         Box::pin(async move {
-            // Others have their turn while the disk is written.
+            // Let other tasks run while the disk is written.
             tokio::task::yield_now().await;
             let mut inner = log.0.lock().unwrap();
             if inner.process == process {

@@ -1,4 +1,4 @@
-//! Random answers.
+//! Random model output.
 
 use recount_agent::ChatModel;
 use recount_agent::scripted::{Answer, FnModel, Piece, ScriptedModel};
@@ -8,16 +8,16 @@ use recount_model::decode::{CallError, CallErrorKind};
 use crate::random::Random;
 use crate::tools::NAMES;
 
-/// Inputs, most of which a tool can be called with.
+/// Arguments, most of which are valid for a tool.
 const INPUTS: &[&str] = &["{}", "{}", r#"{"x":"1"}"#, r#"{"x":1}"#, "", r#"{"x": "bro"#, "[1]", "nonsense"];
 
-/// A model that summarises whatever it is shown, or does not. Whether it does follows from how much that is.
+/// A model that returns a summary or fails, depending on the length of its input.
 pub(crate) fn summariser() -> impl ChatModel {
     FnModel::new(|messages, _| {
         let length: usize = messages.iter().map(|message| message.text_or_empty().len()).sum();
         match length % 5 {
             0 => ScriptedModel::new().fails("the summary fails on purpose"),
-            _ => ScriptedModel::new().says("It was said before."),
+            _ => ScriptedModel::new().says("The earlier conversation."),
         }
     })
 }
@@ -51,6 +51,6 @@ fn piece(random: &mut Random) -> Piece {
 fn call(random: &mut Random) -> Piece {
     let name = (*random.pick(NAMES)).to_owned();
     let input = if name == "helper" { r#"{"task":"Help."}"# } else { *random.pick(INPUTS) }.to_owned();
-    // Few ids, so that they meet.
+    // Few ids, so that calls reuse them.
     Piece::Call { id: format!("c{}", random.below(5)), name, input }
 }

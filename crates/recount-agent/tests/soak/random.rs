@@ -1,4 +1,4 @@
-//! Random choices that are the same for the same seed.
+//! Random numbers that are reproducible for a seed.
 
 /// `SplitMix64`.
 #[derive(Debug, Clone)]
@@ -17,12 +17,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below a limit.
+    /// Returns a number below a limit.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(limit.max(1)).unwrap()).unwrap()
     }
 
-    /// Whether something happens that happens so many times in a hundred.
+    /// Returns `true` with this probability, in percent.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

@@ -1,4 +1,4 @@
-//! Tools that do whatever tools do.
+//! Tools with all kinds of behaviour.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use crate::ON_PURPOSE;
 use crate::log::Log;
 use crate::looker::looker;
 
-/// The tools, and one that there is not. What they do is in their names.
+/// The names of the tools, which describe their behaviour, and the name of a missing one.
 pub(crate) const NAMES: &[&str] = &[
     "works",
     "works_concurrently",
@@ -32,21 +32,21 @@ pub(crate) const NAMES: &[&str] = &[
     "idempotent_slow",
     "slow_concurrently",
     "stops",
-    // Several times, since most happens to those who help.
+    // Several times, because sub-agents exercise most of the code.
     "helper",
     "helper",
     "helper",
     "unknown",
 ];
 
-/// How often each call ran. Clones are the same.
+/// How often each call was run. Clones share the counts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Runs(Arc<Mutex<Ran>>);
 
 #[derive(Debug, Default)]
 struct Ran {
     times: BTreeMap<(String, String), u32>,
-    /// What must not have happened. A panic in a tool would only be its result.
+    /// Violations. They are recorded, because a panic in a tool would only become its result.
     wrong: Vec<String>,
 }
 
@@ -69,14 +69,14 @@ pub(crate) fn toolkit(log: &Log, runs: &Runs) -> Toolkit {
     toolkit.with(sub_agent(log, runs)).unwrap()
 }
 
-/// An agent that works for the other one. It has to ask somebody, and is helped itself.
+/// A sub-agent that needs confirmations and has a sub-agent of its own.
 fn sub_agent(log: &Log, runs: &Runs) -> SubAgent {
     let (log, runs) = (log.clone(), runs.clone());
     let tool = move |name: &str| Random::new(name, &log, &runs);
     let innermost = {
         let tool = tool.clone();
-        SubAgent::new("innermost", "Helps the helper.", move || {
-            let model = looker(vec![vec![("i1", "asks", "{}")]], "Helped the helper.");
+        SubAgent::new("innermost", "Works for the sub-agent.", move || {
+            let model = looker(vec![vec![("i1", "asks", "{}")]], "Finished for the sub-agent.");
             Agent::builder("Innermost").model(model).tool(tool("asks"))
         })
     };
@@ -102,7 +102,7 @@ impl Random {
         Self { spec, log: log.clone(), runs: runs.clone() }
     }
 
-    /// A tool that is not idempotent never runs twice for a call, and nothing runs before the log knows.
+    /// Asserts that a tool that is not idempotent runs at most once for a call, and only after its start is committed.
     fn note(&self, context: &ToolContext) {
         let call = (context.reply_id().to_owned(), context.call_id().to_owned());
         let mut runs = self.runs.0.lock().unwrap();
@@ -112,7 +112,7 @@ impl Random {
             runs.wrong.push(format!("{} runs twice for {}", self.spec.name, context.call_id()));
         }
         if !self.log.has_begun(context.reply_id(), context.call_id()) {
-            runs.wrong.push(format!("{} runs before its start is safe", context.call_id()));
+            runs.wrong.push(format!("{} runs before its start is committed", context.call_id()));
         }
     }
 

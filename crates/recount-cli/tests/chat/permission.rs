@@ -196,7 +196,7 @@ fn a_question_goes_away_when_its_time_is_over() {
     // What was begun does not become a part of the next message.
     terminal.press("y");
     terminal.wait_for("(the time is over: it does not run)");
-    terminal.wait_for("Nobody has confirmed this call");
+    terminal.wait_for("This call was not confirmed before");
     terminal.wait_for("└ shell denied");
     terminal.wait_for("was not allowed, so nothing has run.");
     terminal.say("es");

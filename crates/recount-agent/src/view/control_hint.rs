@@ -1,26 +1,25 @@
-//! What the model is told about the course of a reply.
+//! Instructions to the model about the state of the reply.
 //!
-//! It is a part of the request alone. It follows from the state of the reply, holds for one model call, and would say the
-//! wrong thing in the next: a message that kept it would have to be read with a pinch of salt.
+//! They are added to a single request and not to the message, because they would be wrong in later requests.
 
 use recount_message::{HintBlock, HintLabel};
 
 use crate::machine::ControlHint;
 use crate::tool::STRUCTURED_OUTPUT;
 
-/// The hint, as the last thing that the model reads.
+/// Returns the hint, which is the last message of the request.
 pub(super) fn hint(control: ControlHint) -> HintBlock {
     let (about, text) = match control {
         ControlHint::StructuredOutput => (
             "Structured Output Requirement",
             format!(
-                "The answer has to be given by calling the tool `{STRUCTURED_OUTPUT}`, once all that it needs is known. \
+                "Return your answer by calling the tool `{STRUCTURED_OUTPUT}`, as soon as you have all the information. \
                  Other tools may be called before. Text alone does not count as the answer."
             ),
         ),
         ControlHint::LastIteration => (
             "Max Iterations Reached",
-            "No more tools can be called in this reply. Say now what was done, what was found and what is left to do."
+            "No more tool calls are possible in this reply. Summarise what was done, what was found and what remains."
                 .to_owned(),
         ),
     };
