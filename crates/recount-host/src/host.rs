@@ -10,12 +10,10 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, PostError};
-use crate::find_duplicate::find_duplicate;
 use crate::options::{HostOptions, OnBusy, Posted};
 use crate::routing::{RejectedEvent, RoutedEvents};
 use crate::run::{self, Command};
 use crate::run_counts::HostLoad;
-use crate::scan::may_be_input;
 use crate::shared::Shared;
 use crate::source::{AgentInfo, AgentSource};
 use crate::trace_context::TraceContext;
@@ -146,7 +144,7 @@ impl Host {
         let session = self.shared.log.session(key.clone());
         let mut total = None;
         if !for_log.is_empty() || hints.is_empty() || !states.is_empty() {
-            let may_concern_run = for_log.texts().any(|text| may_be_input(text));
+            let may_concern_run = RoutedEvents::may_have_inputs(&for_log);
             let appended = match head {
                 Some(head) => session.append_if_with(head, for_log, states).await,
                 None => session.append(for_log).await,
@@ -187,7 +185,7 @@ impl Host {
         }
         let session = self.shared.log.session(key.clone());
         for event in rejected {
-            match find_duplicate(&session, appended.cursor, &event.event).await? {
+            match session.find_event(&event.event.id).await? {
                 Some(_) => appended.duplicates += 1,
                 None => appended.ignored.push(event.to_ignored()),
             }
@@ -235,12 +233,10 @@ impl Host {
         let mut interrupt =
             Event::new(UserInterruptEvent::new(reply.map(|reply| reply.id.clone()).unwrap_or_default()));
         if let Some(id) = id {
-            interrupt.id = id.into();
-            let session = self.shared.log.session(session.clone());
-            let head = Cursor { epoch: session.info().await?.epoch, seq: 0 };
-            if let Some(first) = find_duplicate(&session, head, &interrupt).await? {
-                return Ok(Some(first.cursor));
+            if let Some(cursor) = self.shared.log.session(session.clone()).find_event(&id).await? {
+                return Ok(Some(cursor));
             }
+            interrupt.id = id.into();
         }
         if reply.is_none() {
             return Ok(None);

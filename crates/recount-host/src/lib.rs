@@ -48,7 +48,6 @@
 
 mod append_queue;
 mod error;
-mod find_duplicate;
 mod host;
 mod options;
 mod routing;
@@ -56,7 +55,6 @@ mod run;
 mod run_counts;
 mod run_metadata;
 mod run_state;
-mod scan;
 mod shared;
 mod sink;
 mod source;

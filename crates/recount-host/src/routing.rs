@@ -3,11 +3,8 @@
 use std::collections::HashSet;
 
 use recount_log::storage::OpenReplyInfo;
-use recount_log::{Appended, Error, Events, Ignored, Refusal};
+use recount_log::{Appended, Error, Events, Ignored, InputKind, Refusal};
 use recount_message::{AgentEvent, CustomName, Event, EventKind, Json};
-
-use crate::run_state::is_input;
-use crate::scan::contains;
 
 /// The events of one append call, by destination.
 #[derive(Debug)]
@@ -45,8 +42,14 @@ impl RoutedEvents {
         Self { hints: Vec::new(), rejected: Vec::new(), for_log: events, positions: Positions::Unchanged }
     }
 
+    /// Whether events may include a hint. Searches their text, to avoid parsing them.
     pub(crate) fn may_have_hints(events: &Events) -> bool {
-        events.texts().any(|text| contains(text, b"\"HINT_BLOCK\""))
+        any_contains(events, &["\"HINT_BLOCK\""])
+    }
+
+    /// Whether events may include an input that a reply waits for. Searches their text, to avoid parsing them.
+    pub(crate) fn may_have_inputs(events: &Events) -> bool {
+        any_contains(events, &["\"USER_CONFIRM_RESULT\"", "\"EXTERNAL_EXECUTION_RESULT\"", "\"USER_INTERRUPT\""])
     }
 
     /// Routes events by the open replies of the session. A hint that is part of a remote agent's reply goes to the log.
@@ -80,6 +83,11 @@ impl RoutedEvents {
     }
 }
 
+fn any_contains(events: &Events, words: &[&str]) -> bool {
+    let texts = events.texts().filter_map(|text| std::str::from_utf8(text).ok());
+    texts.into_iter().any(|text| words.iter().any(|word| text.contains(word)))
+}
+
 /// Returns the id of the reply that an event is part of. `None` for inputs, which any client may send.
 fn reply_of(event: &Event<'_>) -> Option<String> {
     match &event.kind {
@@ -89,7 +97,7 @@ fn reply_of(event: &Event<'_>) -> Option<String> {
             }
             _ => None,
         },
-        _ if is_input(event) => None,
+        _ if InputKind::of(event).is_some() => None,
         kind => kind.reply_id().map(str::to_owned),
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use recount_agent::{AgentState, ReplyState};
+use recount_log::InputEntry;
 use recount_log::storage::StateChange;
 use recount_message::{AgentEvent, Event, EventKind, Stamps};
 
@@ -40,6 +41,12 @@ pub(crate) struct PendingInput {
     pub(crate) event: AgentEvent,
     /// Whether the input was passed to the agent.
     pub(crate) is_offered: bool,
+}
+
+impl From<InputEntry> for PendingInput {
+    fn from(input: InputEntry) -> Self {
+        Self { seq: input.cursor.seq, event: input.event, is_offered: false }
+    }
 }
 
 impl SharedRunState {
@@ -147,12 +154,4 @@ impl RunState {
         self.metadata.reply = Some(next);
         Some(start)
     }
-}
-
-/// Whether an event is an input that a reply may wait for.
-pub(crate) fn is_input(event: &Event<'_>) -> bool {
-    matches!(
-        event.kind,
-        EventKind::UserConfirmResult(_) | EventKind::ExternalExecutionResult(_) | EventKind::UserInterrupt(_)
-    )
 }

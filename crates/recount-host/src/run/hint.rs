@@ -6,7 +6,6 @@ use recount_log::{Appended, Cursor, Error, Events};
 use recount_message::{AgentEvent, Event, EventKind, HintBlock, HintBlockEvent, Json, Stamps};
 
 use super::Run;
-use crate::find_duplicate::find_duplicate;
 use crate::run_metadata::PendingHint;
 
 impl Run<'_> {
@@ -49,12 +48,15 @@ impl Run<'_> {
 
     /// Returns the result of a hint that is pending or in the log already, or `None`.
     async fn find_duplicate_hint(&mut self, event: &AgentEvent) -> Result<Option<Appended>, Error> {
-        let row = self.session.info().await?;
-        let cursor = Cursor { epoch: row.epoch, seq: row.head };
-        if self.state.lock().metadata.hints.iter().any(|hint| hint.event_id == event.id) {
-            return Ok(Some(Appended { written: 0, duplicates: 1, cursor, ignored: Vec::new() }));
-        }
-        find_duplicate(&self.session, cursor, event).await
+        let is_pending = self.state.lock().metadata.hints.iter().any(|hint| hint.event_id == event.id);
+        let cursor = match is_pending {
+            true => {
+                let row = self.session.info().await?;
+                Some(Cursor { epoch: row.epoch, seq: row.head })
+            }
+            false => self.session.find_event(&event.id).await?,
+        };
+        Ok(cursor.map(|cursor| Appended { written: 0, duplicates: 1, cursor, ignored: Vec::new() }))
     }
 
     async fn start_reply_with_hint(&mut self, mut event: AgentEvent) -> Result<Appended, crate::Error> {

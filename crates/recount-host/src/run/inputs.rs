@@ -3,36 +3,28 @@
 use std::collections::HashSet;
 
 use recount_agent::{Agent, Input, InputRejection};
-use recount_log::Frame;
-use recount_message::{AgentEvent, Event, EventKind, Msg, Object, Payload, ToolResultState};
+use recount_log::{InputEntry, InputKind};
+use recount_message::{AgentEvent, EventKind, Msg, Object, Payload, ToolResultState};
 use tokio::task::JoinSet;
 
 use super::{ActiveAgent, Run, StopReason};
-use crate::run_state::{PendingInput, is_input};
-use crate::scan::{contains, may_be_input};
 
 impl Run<'_> {
-    /// Handles a new entry of the log. Inputs for the open reply are passed to the agent, or end the wait.
-    pub(super) async fn handle_frame(&mut self, frame: Frame) -> Result<(), StopReason> {
-        // The session cannot be compacted or change its epoch while a reply is open.
-        let Frame::Entry(entry) = frame else { return Err(StopReason::Failed) };
-        if contains(&entry.event, b"\"recount.taken_over\"") {
+    /// Handles a new input in the log. Inputs for the open reply are passed to the agent, or end the wait.
+    pub(super) async fn handle_input(&mut self, input: InputEntry) -> Result<(), StopReason> {
+        if input.kind == InputKind::TakeOver {
             // The renewal fails if the lease was taken over from this run.
             self.session.renew(&self.lease, self.host.options.lease_time).await?;
-        }
-        if !may_be_input(&entry.event) {
             return Ok(());
         }
-        let Ok(event) = Event::from_slice(&entry.event) else { return Ok(()) };
-        if !is_input(&event) || !self.state.lock().is_for_reply(&event) {
+        if !self.state.lock().is_for_reply(&input.event) {
             return Ok(());
         }
         if self.active.is_none() {
             self.is_waiting = false;
             return Ok(());
         }
-        let event = event.into_owned();
-        self.state.lock().pending_inputs.push(PendingInput { seq: entry.cursor.seq, event, is_offered: false });
+        self.state.lock().pending_inputs.push(input.into());
         self.offer_inputs();
         Ok(())
     }

@@ -5,12 +5,11 @@ use std::collections::{HashMap, HashSet};
 use recount_agent::machine::{CallStatus, OpenCalls};
 use recount_agent::{Agent, AgentBuilder, AgentState, BuildError, ReplyState, SavedAgent};
 use recount_log::storage::{OpenReplyInfo, Visibility};
-use recount_log::{Error, Start};
+use recount_log::{Error, RebuiltReplies};
 use recount_message::{Checkpoint, CheckpointReply, ContentBlock, Msg, ReplyFold, Role};
 
 use super::failing_agent::failing_agent;
 use super::hint::parse_hint_block;
-use super::rebuild::{RebuiltReplies, rebuild_replies};
 use super::start::open_replies;
 use super::{Run, StopReason};
 use crate::run_metadata::{CurrentReply, DRAINED_DOCUMENT, agent_state_document, reply_id_for};
@@ -30,19 +29,21 @@ impl Run<'_> {
         let last_input_seq = self.state.lock().metadata.last_input_seq;
         let id = reply.id.clone();
         let is_needed = move |info: &OpenReplyInfo| info.id == id || (info.hosted && info.nested);
-        let rebuilt = rebuild_replies(&self.host.log, &self.session, is_needed, last_input_seq).await?;
-        let RebuiltReplies { mut folds, pending_inputs, cursor } = rebuilt;
+        let rebuilt = self.session.rebuild_open_replies(is_needed, last_input_seq).await?;
+        let RebuiltReplies { cursor, replies, pending_inputs } = rebuilt;
+        let mut folds: HashMap<String, ReplyFold> =
+            replies.into_iter().map(|reply| (reply.info.id, reply.fold)).collect();
         let was_drained = self.session.state(DRAINED_DOCUMENT).await?.is_some_and(|head| head == cursor.to_string());
         let Some(fold) = folds.remove(&reply.id) else {
             // Another client has ended the reply.
             self.state.lock().update_metadata(|metadata| metadata.reply = None);
             return Ok(());
         };
-        self.reader = Some(self.session.subscribe(Start::After(cursor))?);
+        self.reader = Some(self.session.subscribe_inputs(cursor)?);
         let waits = pending_inputs.is_empty() && waits_for_input(fold.message());
         {
             let mut state = self.state.lock();
-            state.pending_inputs = pending_inputs;
+            state.pending_inputs = pending_inputs.into_iter().map(Into::into).collect();
             state.sub_replies = folds.keys().cloned().collect();
         }
         self.must_reload = false;

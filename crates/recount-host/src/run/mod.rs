@@ -6,7 +6,6 @@ mod inputs;
 mod load;
 mod orphans;
 mod post;
-mod rebuild;
 mod run_event;
 mod start;
 
@@ -20,7 +19,7 @@ use std::time::Duration;
 
 use recount_agent::{Agent, AgentBuilder, BackgroundCall, InputRejection, ReplyStream};
 use recount_log::storage::StateChange;
-use recount_log::{Appended, Error, Events, Lease, Reader, Session};
+use recount_log::{Appended, Error, Events, InputReader, Lease, Session};
 use recount_message::jiff::Timestamp;
 use recount_message::{AgentEvent, Msg};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -72,8 +71,8 @@ struct Run<'c> {
     /// The run's own command channel, for watchers of background tools.
     own_sender: mpsc::WeakSender<Command>,
     draining: watch::Receiver<bool>,
-    /// Reads the session while a reply is open.
-    reader: Option<Reader>,
+    /// Reads the inputs of the session while a reply is open.
+    reader: Option<InputReader>,
     /// The agent that is working on the open reply.
     active: Option<ActiveAgent>,
     /// Whether the open reply waits for input, without an active agent.
@@ -206,7 +205,7 @@ impl Run<'_> {
                 let is_lease_lost = result.as_ref().is_err_and(crate::Error::is_lease_lost);
                 self.respond(Some(response), result, is_lease_lost)?;
             }
-            RunEvent::Frame(frame) => self.handle_frame(frame?).await?,
+            RunEvent::Input(input) => self.handle_input(input?).await?,
             RunEvent::InputHandled(id, result) => self.input_handled(&id, result),
             RunEvent::AgentStopped => self.agent_stopped(),
             RunEvent::WaitExpired => {

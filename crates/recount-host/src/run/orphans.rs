@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use recount_log::{Error, Events};
+use recount_log::{Error, Events, RebuiltReply};
 use recount_message::{AgentEvent, FinishedReason, ReplyEnd, ReplyWriter, Stamps, ToolResultState};
 
 use super::Run;
-use super::rebuild::{RebuiltReplies, rebuild_replies};
 
 /// The result of a tool call that was interrupted, for the model.
 const INTERRUPTED_RESULT: &str = "<system-reminder>The process stopped before this call was done.</system-reminder>";
@@ -15,12 +14,13 @@ impl Run<'_> {
     /// Ends the hosted replies that are neither the open reply nor part of it. Their unanswered calls get a result.
     pub(super) async fn end_orphaned_replies(&mut self) -> Result<(), Error> {
         let current = self.state.reply().map(|open| open.id);
-        let rebuilt = rebuild_replies(&self.host.log, &self.session, |info| info.hosted, u64::MAX).await?;
-        let RebuiltReplies { folds, .. } = rebuilt;
-        let parents: HashMap<String, String> =
-            folds.iter().filter_map(|(id, fold)| Some((id.clone(), fold.message().parent()?))).collect();
-        for (id, fold) in folds {
-            if current.as_ref().is_some_and(|current| is_same_or_descendant(&id, current, &parents)) {
+        let replies = self.session.rebuild_open_replies(|info| info.hosted, u64::MAX).await?.replies;
+        let parents: HashMap<String, String> = replies
+            .iter()
+            .filter_map(|RebuiltReply { info, fold }| Some((info.id.clone(), fold.message().parent()?)))
+            .collect();
+        for RebuiltReply { info, fold } in replies {
+            if current.as_ref().is_some_and(|current| is_same_or_descendant(&info.id, current, &parents)) {
                 continue;
             }
             let mut events: Vec<AgentEvent> = Vec::new();

@@ -9,7 +9,6 @@ use recount_message::{
 use super::Run;
 use super::start::agent_name;
 use crate::error::PostError;
-use crate::find_duplicate::find_duplicate;
 use crate::options::{OnBusy, Posted};
 use crate::run_metadata::{CurrentReply, QueuedMessage, reply_id_for, reply_start_event};
 
@@ -47,7 +46,7 @@ impl Run<'_> {
             return Err(PostError::IdInUse { id: reply_id });
         }
         if let Some(event) = &event
-            && find_duplicate(&self.session, Cursor { epoch, seq: 0 }, event).await?.is_some()
+            && self.session.find_event(&event.id).await?.is_some()
         {
             return Err(PostError::IdInUse { id: message.id().to_owned() });
         }

@@ -1,7 +1,7 @@
 //! The events that a run waits for.
 
 use recount_agent::{InputRejection, ReplyStream};
-use recount_log::{Error, Frame, Reader};
+use recount_log::{Error, InputEntry, InputReader};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -13,8 +13,8 @@ pub(super) enum RunEvent {
     /// The host started to drain.
     Draining,
     Command(Command),
-    /// The log has a new entry.
-    Frame(Result<Frame, Error>),
+    /// The log has a new input.
+    Input(Result<InputEntry, Error>),
     /// The agent has accepted or rejected an input. The id is that of the input's event.
     InputHandled(String, Result<(), InputRejection>),
     /// The agent has emitted an event.
@@ -48,7 +48,7 @@ impl Run<'_> {
             error = queue.wait_for_failure() => RunEvent::AppendFailed(error),
             Ok(()) = draining.changed() => RunEvent::Draining,
             Some(command) = self.commands.recv() => RunEvent::Command(command),
-            frame = next_frame(reader) => RunEvent::Frame(frame),
+            input = next_input(reader) => RunEvent::Input(input),
             Some((id, result)) = next_handled(inputs), if has_inputs => RunEvent::InputHandled(id, result),
             // Before the agent, which may always have another event.
             _ = self.renewal.tick() => RunEvent::RenewalDue,
@@ -62,7 +62,7 @@ impl Run<'_> {
     }
 }
 
-async fn next_frame(reader: &mut Option<Reader>) -> Result<Frame, Error> {
+async fn next_input(reader: &mut Option<InputReader>) -> Result<InputEntry, Error> {
     match reader {
         Some(reader) => reader.next().await,
         None => std::future::pending().await,
