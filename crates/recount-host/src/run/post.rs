@@ -12,7 +12,7 @@ use crate::error::PostError;
 use crate::options::{OnBusy, Posted};
 use crate::run_metadata::{CurrentReply, QueuedMessage, reply_id_for, reply_start_event};
 
-/// What the log has under the ids of a posted message and its reply.
+/// The entries that use the ids of a posted message and its reply.
 struct Existing {
     epoch: Epoch,
     /// The sequence number and the text of the message with the same id.
