@@ -37,6 +37,7 @@
 //! | `log` | `log` | the durable session log |
 //! | `host` | `host` | agents that run on a log |
 //! | `agent-config` | `agent_config` | agents from a TOML configuration |
+//! | `otel` | | OpenTelemetry spans of hosted agents |
 //!
 //! The features `client` and `agent` need a Tokio runtime, such as `#[tokio::main]` with Tokio's features `macros` and
 //! `rt-multi-thread`.
