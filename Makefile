@@ -42,11 +42,14 @@ CHAOS_DISCONNECTS ?= 100000
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 22
 
+# A dev build reads the page from its files, so that both are built at the same time.
 run: ## Start the service, with an agent that answers
-	@echo 'Building recount; the first time this takes some minutes.'
-	@mkdir -p target; if command -v npx > /dev/null; then $(MAKE) --no-print-directory web > target/web.log 2>&1 || cat target/web.log; fi
-	@cargo build --quiet --package recount-cli
-	@cargo run --quiet --package recount-cli -- serve
+	@echo 'Building recount and its page. This takes some minutes the first time.'
+	@mkdir -p target
+	@if command -v npx > /dev/null; then $(MAKE) --no-print-directory web > target/web.log 2>&1 & page=$$!; fi; \
+	cargo build --package recount-cli || { [ -z "$$page" ] || kill $$page; exit 1; }; \
+	[ -z "$$page" ] || wait $$page || cat target/web.log
+	@exec target/debug/recount serve
 
 # What comes over the network comes while the compiler is at work. The page is built before the tests: the service has it in it,
 # and would be compiled again.
