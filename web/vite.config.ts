@@ -3,13 +3,13 @@ import react from "@vitejs/plugin-react";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
-/** Where the service is that the page talks to while it is worked on. */
+/** The address of the service during development. */
 const service = process.env.RECOUNT_URL ?? "http://127.0.0.1:7171";
 
-// The service sees the address that it is known by, and so does the page.
+// The service and the page see the same host.
 const proxy = { "/v1": { target: service, ws: true, changeOrigin: true, headers: { origin: service } } };
 
-/** Puts what the service sends to most browsers beside each part of the page: the same, compressed. */
+/** Adds a compressed copy of each file, which the service sends to most browsers. */
 const compressed: Plugin = {
   name: "compressed",
   generateBundle(_, bundle) {
@@ -22,7 +22,7 @@ const compressed: Plugin = {
 
 export default defineConfig({
   plugins: [react(), compressed],
-  // The client is a package of its own, and must not bring a React of its own.
+  // The client is a separate package and must share the page's React.
   resolve: { dedupe: ["react", "react-dom"] },
   build: { target: "es2022", assetsInlineLimit: 0, chunkSizeWarningLimit: 800 },
   server: { proxy },
@@ -35,7 +35,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["e2e/**/*.test.ts"],
-          // One browser and one service at a time: what is tested here is not how busy the machine is.
+          // One browser and one service at a time, because the tests must not depend on the load of the machine.
           fileParallelism: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -1,6 +1,6 @@
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
-/** Debian's Chromium, which looks nothing up by itself. */
+/** Launches Debian's Chromium, without background requests. */
 export const launch = (): Promise<Browser> =>
   chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -16,15 +16,15 @@ export const launch = (): Promise<Browser> =>
     ],
   });
 
-/** A page, and what went wrong in it. */
+/** A page and the errors in it. */
 export interface Watched {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What the page complained about. */
+  /** The errors and warnings of the page. */
   readonly complaints: string[];
 }
 
-/** Opens a page that has never been here, and listens to what it complains about. */
+/** Opens a page in a new browser context, and records its errors. */
 export async function open(
   browser: Browser,
   address: string,
@@ -34,7 +34,7 @@ export async function open(
   return watch(context, address);
 }
 
-/** Opens another page beside those that are open. */
+/** Opens another page in an existing context. */
 export async function watch(context: BrowserContext, address: string): Promise<Watched> {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);

@@ -5,7 +5,7 @@ import { Reply, said } from "./streams";
 
 const at = stage();
 
-test("what a browser has no room to keep is there as long as the page", async () => {
+test("text that does not fit into storage lasts until the page is closed", async () => {
   const { page, complaints } = await at.open("/");
   await live(page);
   await page.evaluate(() => {
@@ -25,7 +25,7 @@ test("what a browser has no room to keep is there as long as the page", async ()
   expect(complaints).toEqual([]);
 });
 
-test("what was said and not sent is there after looking elsewhere and after a reload, and is sent once", async () => {
+test("an unsent message survives switching sessions and a reload, and is sent once", async () => {
   await at.service.create("here", { title: "Kitchen" });
   await at.service.create("there", { title: "Garden" });
   const { page, context } = await at.open("/s/here");
@@ -57,7 +57,7 @@ test("what was said and not sent is there after looking elsewhere and after a re
   expect(await users()).toHaveLength(2);
 });
 
-test("a session has no other title before its own is known", async () => {
+test("no other title flashes before the session's own is known", async () => {
   await at.service.create("0123456789abcdef0123456789abcdef", { title: "Attic" });
   const { page, context } = await at.open("/");
   await live(page);
@@ -77,7 +77,7 @@ test("a session has no other title before its own is known", async () => {
   expect(await page.title()).toBe("Attic · Recount");
 });
 
-test("a session cannot begin without the service, and that is told in words", async () => {
+test("creating a session without the service shows an error", async () => {
   const { page } = await at.open("/");
   await live(page);
   at.service.line.cut();
@@ -87,7 +87,7 @@ test("a session cannot begin without the service, and that is told in words", as
   expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("Hello?");
 });
 
-test("a refused call is denied before its result says so, and what is empty has no room", async () => {
+test("a denied call is shown as denied before its result arrives, and empty parts take no space", async () => {
   await at.service.create("empty");
   const told = new Reply("reply");
   const input = { command: "rm" };
@@ -117,7 +117,7 @@ test("a refused call is denied before its result says so, and what is empty has 
   expect(complaints).toEqual([]);
 });
 
-test("what is written from right to left begins on the right", async () => {
+test("right-to-left text is aligned to the right", async () => {
   await at.service.create("right");
   const told = new Reply("reply");
   await at.service.append("right", [

@@ -4,10 +4,10 @@ import { live, log, shown, stage, timeless } from "./stage";
 
 const at = stage();
 
-/** The demo model says how many tokens it took when it has ended. */
+/** Matches the token counts that the demo model reports at the end of a reply. */
 const ended = /\d+ in · \d+ out/;
 
-test("a whole conversation, with thinking, a tool and a question", async () => {
+test("a whole conversation with thinking, a tool and a question", async () => {
   const { page, complaints } = await at.open("/");
   const box = page.getByRole("textbox", { name: "Message" });
   await box.fill("Please think, then use a tool.");
@@ -38,7 +38,7 @@ test("a whole conversation, with thinking, a tool and a question", async () => {
   expect(complaints).toEqual([]);
 });
 
-test("what an agent asks that works for another one is answered in its call", async () => {
+test("a sub-agent's question is answered in the call that started it", async () => {
   await at.service.create("helped", { agent: "lead" });
   const { page, complaints } = await at.open("/s/helped");
   const box = page.getByRole("textbox", { name: "Message" });
@@ -60,7 +60,7 @@ test("what an agent asks that works for another one is answered in its call", as
   expect(complaints).toEqual([]);
 });
 
-test("what is said during a reply waits for its turn", async () => {
+test("a message sent during a reply is queued", async () => {
   const { page } = await at.open("/");
   await askForMuch(page);
   await page.getByRole("textbox", { name: "Message" }).fill("And hello.");
@@ -71,7 +71,7 @@ test("what is said during a reply waits for its turn", async () => {
   await expect.poll(() => log(page).getByRole("article").count()).toBe(4);
 });
 
-test("who has no key is shown what there is", async () => {
+test("example messages are offered without an API key", async () => {
   const { page, complaints } = await at.open("/");
   await live(page);
   await page.getByRole("button", { name: "Show me an image" }).click();
@@ -88,7 +88,7 @@ test("an agent can be chosen", async () => {
   await page.getByRole("main").getByText("other", { exact: true }).first().waitFor();
 });
 
-test("a reply is stopped, and said again with other words elsewhere", async () => {
+test("a reply is interrupted and regenerated with another text in a fork", async () => {
   const { page, complaints } = await at.open("/");
   const box = page.getByRole("textbox", { name: "Message" });
   await box.fill("Something long, please.");
@@ -116,7 +116,7 @@ test("a reply is stopped, and said again with other words elsewhere", async () =
   expect(complaints).toEqual([]);
 });
 
-/** What the model says, without what it is told. */
+/** Returns the text of the model's replies. */
 const words = async (page: Page) => (await log(page).locator(".piece > .prose").allTextContents()).join("\n");
 
 async function askForMuch(page: Page): Promise<void> {
@@ -125,7 +125,7 @@ async function askForMuch(page: Page): Promise<void> {
   await expect.poll(async () => (await words(page)).length).toBeGreaterThan(100);
 }
 
-test("a reply goes on over a reload and a cut line", async () => {
+test("a reply continues after a reload and a cut connection", async () => {
   const { page } = await at.open("/");
   await askForMuch(page);
   await page.reload();
@@ -142,7 +142,7 @@ test("a reply goes on over a reload and a cut line", async () => {
   expect(await timeless(page)).toBe(await timeless(again.page));
 });
 
-test("a reply goes on when the service has been killed", async () => {
+test("a reply continues after the service is killed", async () => {
   const { page } = await at.open("/");
   await askForMuch(page);
   await at.service.kill();

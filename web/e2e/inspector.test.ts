@@ -5,7 +5,7 @@ import { Reply, richReply, said } from "./streams";
 
 const at = stage();
 
-test("any event can be gone to, and the message is as it was then", async () => {
+test("any event can be selected, and the message is shown as of then", async () => {
   await at.service.create("events");
   const told = new Reply("reply");
   const question = said("question", "Count.");
@@ -48,7 +48,7 @@ test("any event can be gone to, and the message is as it was then", async () => 
   expect(complaints).toEqual([]);
 });
 
-test("the event that one drags to is in the list at once", async () => {
+test("the selected event is listed immediately while dragging", async () => {
   await at.service.create("dragged");
   const told = new Reply("reply");
   await at.service.append("dragged", [
@@ -59,7 +59,7 @@ test("the event that one drags to is in the list at once", async () => {
   const { page } = await at.open("/s/dragged?inspect=1");
   const slider = page.getByRole("slider", { name: "Event" });
   await page.getByText("Event 1 of").waitFor();
-  // What is there before anything has been painted.
+  // Reads the list before the next paint.
   const isListed = (place: string) =>
     slider.evaluate((input, place) => {
       const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")!.set!;
@@ -76,7 +76,7 @@ test("the event that one drags to is in the list at once", async () => {
   for (const place of ["300", "20", "350", "1"]) expect(await isListed(place)).toBe(true);
 });
 
-test("what happens is followed at the end, and can be taken along", async () => {
+test("new events are followed at the end, and the log can be downloaded", async () => {
   await at.service.create("more");
   await at.service.append("more", [said("question", "What?")]);
   const { page, complaints } = await at.open("/s/more?inspect=end");

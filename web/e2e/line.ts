@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** A line to a port that can be cut and mended. */
+/** A proxy to a port, which can be cut and restored. */
 export class Line {
   readonly port: number;
   readonly #server: Server;
@@ -36,7 +36,7 @@ export class Line {
     });
   }
 
-  /** Ends everything that goes over it, and lets nothing through. */
+  /** Ends all connections and refuses new ones. */
   cut(): void {
     this.#isCut = true;
     for (const socket of this.#sockets) socket.destroy();

@@ -4,10 +4,10 @@ import { said } from "./streams";
 
 const at = stage();
 
-/** How many messages there are. */
+/** The number of messages. */
 const MANY = 10_000;
 
-test(`${MANY} messages are as good as ten`, { timeout: 180_000 }, async () => {
+test(`${MANY} messages are displayed as fast as ten`, { timeout: 180_000 }, async () => {
   await at.service.create("long");
   for (let from = 0; from < MANY; from += 2_000) {
     const messages = Array.from({ length: 2_000 }, (_, i) =>
@@ -21,7 +21,7 @@ test(`${MANY} messages are as good as ten`, { timeout: 180_000 }, async () => {
     .getByText(`Message ${MANY - 1},`)
     .waitFor();
 
-  // What is read stays where it is when older messages come.
+  // The visible messages keep their position when older messages are loaded.
   const oldest = () => log(page).locator("[data-id]").first().getAttribute("data-id");
   const before = await oldest();
   const place = (id: string) =>

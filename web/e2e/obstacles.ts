@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What is in the way of somebody who cannot see, hear or point as others do. */
+/** Returns the accessibility problems of a page. */
 export async function obstacles(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   const { violations } = (await page.evaluate("axe.run()")) as {

@@ -7,10 +7,10 @@ import { Reply, richReply, said } from "./streams";
 
 const at = stage();
 
-/** The end of a reply that was told. */
+/** The footer of a complete reply. */
 const ended = (page: Page) => log(page).getByText("120 in · 34 out").last().waitFor();
 
-/** Tells events as an agent would: some at a time. */
+/** Appends events like an agent: a few at a time. */
 async function tell(session: string, events: readonly AgentEvent[], meanwhile?: (part: number) => Promise<void>) {
   const size = Math.ceil(events.length / 8);
   for (let part = 0; part * size < events.length; part++) {
@@ -19,7 +19,7 @@ async function tell(session: string, events: readonly AgentEvent[], meanwhile?: 
   }
 }
 
-test("a reply that is read with breaks looks like one that was read at once", async () => {
+test("a reply read with interruptions looks like one read at once", async () => {
   await at.service.create("whole");
   await at.service.create("broken");
   const whole = await at.open("/s/whole");
@@ -54,7 +54,7 @@ test("a reply that is read with breaks looks like one that was read at once", as
   expect(await shown(later.page)).toBe(await shown(whole.page));
 });
 
-test("two tabs see the same, and the first answer counts", async () => {
+test("two tabs show the same, and the first answer counts", async () => {
   await at.service.create("tabs");
   const told = new Reply("reply");
   const input = { command: "ls" };
@@ -69,13 +69,13 @@ test("two tabs see the same, and the first answer counts", async () => {
   const second = await watch(first.context, `${at.service.page}/s/tabs`);
   for (const { page } of [first, second]) {
     await page.getByText("allow shell: ls:*").waitFor();
-    // The list of sessions comes its own way.
+    // The list of sessions has its own connection.
     await page
       .getByRole("navigation", { name: "Sessions" })
       .getByText("Waits for an answer", { exact: true })
       .waitFor();
   }
-  // Somebody else answers while this tab is not listening.
+  // Another client answers while this tab is disconnected.
   await second.page.route("**/events", async (route) => {
     const answered = first.page.waitForResponse("**/events");
     await first.page.getByRole("button", { name: "Allow once" }).click();
@@ -96,7 +96,7 @@ test("two tabs see the same, and the first answer counts", async () => {
   expect(events.match(/USER_CONFIRM_RESULT/g)).toHaveLength(1);
 });
 
-test("edited arguments and results from elsewhere are sent", async () => {
+test("edited arguments and external results are sent", async () => {
   await at.service.create("answers");
   const told = new Reply("reply");
   await at.service.append("answers", [
@@ -107,7 +107,7 @@ test("edited arguments and results from elsewhere are sent", async () => {
     ...told.asks("REQUIRE_EXTERNAL_EXECUTION", "call-2", "approve", { amount: 3 }),
   ]);
   const { page, complaints } = await at.open("/s/answers");
-  // A `shell` call without a suggested rule cannot be allowed for good.
+  // A `shell` call without a suggested rule cannot be allowed permanently.
   await page.getByRole("button", { name: "Allow once" }).waitFor();
   expect(await page.getByRole("button", { name: "Always allow" }).count()).toBe(0);
   await page.getByRole("button", { name: "Edit arguments" }).click();
@@ -165,7 +165,7 @@ test("always allow shows and sends the access of a rule, and is not offered for 
   expect(complaints).toEqual([]);
 });
 
-test("what a reply ended with is told", async () => {
+test("the finish reason of a reply is shown", async () => {
   await at.service.create("endings");
   const failed = new Reply("failed");
   await at.service.append("endings", [
@@ -179,7 +179,7 @@ test("what a reply ended with is told", async () => {
   await page.getByText("Stopped.").waitFor();
 });
 
-test("what cannot be shown can be had, and names of any length stay in their place", async () => {
+test("undisplayable data can be downloaded, and long names stay within their box", async () => {
   await at.service.create("odd");
   const told = new Reply("reply");
   const long = "a-very-long-name-".repeat(40);
@@ -215,7 +215,7 @@ test("what cannot be shown can be had, and names of any length stay in their pla
   expect(complaints).toEqual([]);
 });
 
-test("arguments of any length leave the question in view, and show their end as they come", async () => {
+test("long arguments leave the question in view and show their end while growing", async () => {
   await at.service.create("file");
   const told = new Reply("reply");
   const input = { path: "notes.md", content: Array.from({ length: 300 }, (_, i) => `Line ${i}.`).join("\n") };
@@ -233,11 +233,11 @@ test("arguments of any length leave the question in view, and show their end as 
   await at.service.append("file", [end, ...told.asks("REQUIRE_USER_CONFIRM", "call", "write", input)]);
   await page.getByRole("button", { name: "Allow once" }).waitFor();
   expect(await height()).toBeLessThan(700);
-  // What is long can be scrolled by keys, and nothing else is in the way of who uses them.
+  // Long values can be scrolled by keyboard, and short ones are not tab stops.
   expect(await card.locator("dd").evaluateAll((values) => values.map(({ tabIndex }) => tabIndex))).toEqual([-1, 0]);
 });
 
-test("signals about the reply are told until it goes on", async () => {
+test("status signals of a reply are shown until it continues", async () => {
   await at.service.create("signals");
   const { page } = await at.open("/s/signals");
   await live(page);
@@ -251,7 +251,7 @@ test("signals about the reply are told until it goes on", async () => {
   await expect.poll(() => page.getByText("one did not answer").count()).toBe(0);
 });
 
-test("Markdown does nothing but show", async () => {
+test("Markdown creates no active content", async () => {
   await at.service.create("safe");
   const told = new Reply("reply");
   const evil = `<img src=x onerror="window.bad=1"> [a](javascript:window.bad=1) ![b](https://example.com/steal?x=1)\n\n<script>window.bad=1</script>`;
@@ -265,7 +265,7 @@ test("Markdown does nothing but show", async () => {
   expect(complaints).toEqual([]);
 });
 
-test("the end stays in view, unless one reads further up", async () => {
+test("the end stays in view unless the user has scrolled up", async () => {
   await at.service.create("scroll");
   const { page } = await at.open("/s/scroll", { viewport: { width: 900, height: 500 } });
   await live(page);
@@ -283,7 +283,7 @@ test("the end stays in view, unless one reads further up", async () => {
   await expect.poll(rest).toBeLessThan(2);
 });
 
-test("what is edited stays in view while a reply goes on", async () => {
+test("the message being edited stays in view while a reply grows", async () => {
   await at.service.create("editing");
   const told = new Reply("reply");
   await at.service.append("editing", [
@@ -309,7 +309,7 @@ test("what is edited stays in view while a reply goes on", async () => {
   await page.getByRole("button", { name: "Go to the newest message" }).waitFor();
 });
 
-test("sessions come, are renamed and go while one looks", async () => {
+test("sessions are added, renamed and removed live", async () => {
   const { page, complaints } = await at.open("/");
   const list = page.getByRole("navigation", { name: "Sessions" });
   await at.service.create("fresh", { title: "Fresh from elsewhere" });
@@ -327,7 +327,7 @@ test("sessions come, are renamed and go while one looks", async () => {
   expect(complaints).toEqual([]);
 });
 
-test("the session that is shown is in view in the list, and those that wait are gone to one after another", async () => {
+test("the current session is in view in the list, and waiting sessions are visited in turn", async () => {
   await at.service.create("eldest", { title: "The eldest of all" });
   for (const name of ["waits-1", "waits-2"]) {
     await at.service.create(name, { title: `It ${name}` });
@@ -360,7 +360,7 @@ test("the session that is shown is in view in the list, and those that wait are 
   expect(seen).toContain("/s/waits-2");
 });
 
-test("the session in which something was said last is the first, but none goes away from under the pointer", async () => {
+test("the most recently updated session is first, but the item under the pointer keeps its place", async () => {
   for (const title of ["Elder", "Younger"]) await at.service.create(title.toLowerCase(), { title });
   const { page } = await at.open("/s/elder");
   const links = page.getByRole("navigation", { name: "Sessions" }).getByRole("link");
@@ -381,7 +381,7 @@ test("the session in which something was said last is the first, but none goes a
   await expect.poll(first).toBe("Younger");
 });
 
-test("a session that is not there can be made", async () => {
+test("a missing session can be created", async () => {
   const { page, complaints } = await at.open("/s/not-there-yet");
   await page.getByText("There is no such session").waitFor();
   await page.getByRole("button", { name: "Create it" }).click();

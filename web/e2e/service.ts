@@ -7,28 +7,28 @@ import type { AgentEvent, Appended, SessionInfo } from "@recount/client";
 import { preview } from "vite";
 import { Line } from "./line";
 
-/** The binary that is tested. */
+/** The binary under test. */
 export const binary = process.env.RECOUNT_BIN ?? join(import.meta.dirname, "../../target/debug/recount");
 
-/** What a test asks of a service. */
+/** A service for tests. */
 export interface Service {
-  /** The service itself. */
+  /** The address of the service. */
   readonly url: string;
-  /** Where the page is, over a line that can be cut. */
+  /** The address of the page, behind a proxy that can be cut. */
   readonly page: string;
   readonly line: Line;
   readonly data: string;
   create(id: string, about?: object): Promise<SessionInfo>;
   append(id: string, events: readonly AgentEvent[]): Promise<Appended>;
   ask(method: string, path: string, body?: unknown): Promise<Response>;
-  /** Kills the service as hard as it can be. */
+  /** Kills the service with SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again where it was. */
+  /** Restarts it on the same port and data directory. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** What the service allows the page, where it serves it. */
+/** The Content-Security-Policy that the service sends with the page. */
 const POLICY = [
   "default-src 'self'",
   "connect-src 'self'",
@@ -41,7 +41,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** A port that nobody has. */
+/** Returns a free port. */
 const freePort = (): Promise<number> =>
   new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {
@@ -50,7 +50,7 @@ const freePort = (): Promise<number> =>
     });
   });
 
-/** Runs the real binary on an empty data directory, with the demo model at a pace. */
+/** Runs the real binary on an empty data directory, with the demo model at a given pace. */
 export async function startService({ token, pace = 200 }: { token?: string; pace?: number } = {}): Promise<Service> {
   const data = mkdtempSync(join(tmpdir(), "recount-page-"));
   const config = join(data, "recount.toml");
@@ -90,7 +90,7 @@ export async function startService({ token, pace = 200 }: { token?: string; pace
     });
   await start();
 
-  // A binary that was built without the page gets it from beside, and so does one whose page is not the one to be tested.
+  // A binary without the page is tested with the page from Vite, and so is a binary with another build of the page.
   const isEmbedded =
     process.env.RECOUNT_PAGE !== "dist" && (await (await fetch(url)).text()).includes('<div id="root">');
   const beside = isEmbedded

@@ -3,14 +3,14 @@ import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { launch, open, type Watched } from "./browser";
 import { type Service, startService } from "./service";
 
-/** What the tests of a file have in common: a browser and a service. */
+/** The browser and the service that the tests of a file share. */
 export interface Stage {
   readonly service: Service;
-  /** Opens the page in a browser that has never been there. It is closed after the test. */
+  /** Opens the page in a new browser context. It is closed after the test. */
   open(path: string, options?: Parameters<Browser["newContext"]>[0]): Promise<Watched>;
 }
 
-/** Sets up what the tests of a file need. */
+/** Sets up the browser and the service for a file. */
 export function stage(options?: Parameters<typeof startService>[0]): Stage {
   let browser: Browser;
   let service: Service;
@@ -39,13 +39,13 @@ export function stage(options?: Parameters<typeof startService>[0]): Stage {
   };
 }
 
-/** The conversation. */
+/** Returns the list of messages. */
 export const log = (page: Page): Locator => page.getByRole("log");
 
-/** Waits until the page has seen all that there is. */
+/** Waits until the page has caught up. */
 export const live = (page: Page): Promise<void> => page.getByText("Live", { exact: true }).waitFor();
 
-/** What the conversation looks like but for what is another time, or another name, when all is said again. */
+/** Returns the HTML of the conversation without times and names that differ between runs. */
 export const timeless = (page: Page): Promise<string> =>
   log(page).evaluate((box) => {
     const copy = box.cloneNode(true) as HTMLElement;
@@ -56,5 +56,5 @@ export const timeless = (page: Page): Promise<string> =>
     return copy.innerHTML;
   });
 
-/** What the conversation looks like, to the last element. */
+/** Returns the HTML of the conversation. */
 export const shown = (page: Page): Promise<string> => log(page).innerHTML();

@@ -3,11 +3,11 @@ import type { AgentEvent, PermissionRule } from "@recount/client";
 let minted = 0;
 const id = (): string => `made-${++minted}`;
 
-/** The times of what is posted are told, so that two sessions can be compared. */
+/** The times of events are fixed, so that two sessions can be compared. */
 const at = (step: number): string =>
   new Date(Date.UTC(2026, 0, 2, 3, 4, 5) + step * 40).toISOString().replace("Z", "000+00:00");
 
-/** What a user says. */
+/** Creates a user's message. */
 export const said = (message: string, text: string): AgentEvent => ({
   type: "CUSTOM",
   id: id(),
@@ -23,7 +23,7 @@ export const said = (message: string, text: string): AgentEvent => ({
   },
 });
 
-/** A reply, event by event. */
+/** Builds a reply, event by event. */
 export class Reply {
   readonly #id: string;
   #step = 0;
@@ -110,7 +110,7 @@ function pieces(text: string, length: number): string[] {
   return all;
 }
 
-/** A reply with everything in it that comes by itself. */
+/** Creates a reply with every kind of block that needs no user action. */
 export function richReply(reply: string): AgentEvent[] {
   const told = new Reply(reply);
   return [

@@ -6,7 +6,7 @@ import { live, log, stage } from "./stage";
 
 const at = stage();
 
-test("a token is asked for once, kept by the tab, and traded for a ticket", async () => {
+test("the token is requested once, kept for the tab, and exchanged for a ticket", async () => {
   await at.service.ask("PUT", "sessions/before", {});
   const token = execFileSync(
     binary,

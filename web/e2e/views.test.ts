@@ -6,10 +6,10 @@ import { Reply, richReply, said } from "./streams";
 
 const at = stage();
 
-/** A table that no page has room for. */
+/** A table that is wider than any page. */
 const WIDE = ["`a`", "---", "some words"].map((cell) => `|${`${cell}|`.repeat(40)}`).join("\n");
 
-/** A session in which everything is to be seen, and a question is open. */
+/** Creates a session with all kinds of blocks and an open question. */
 async function everything(session: string): Promise<void> {
   await at.service.create(session, { title: "Everything" });
   const told = new Reply("asking");
@@ -26,7 +26,7 @@ async function everything(session: string): Promise<void> {
   ]);
 }
 
-test.each(["light", "dark"] as const)("everybody can use it, in the %s too", async (colorScheme) => {
+test.each(["light", "dark"] as const)("the page has no accessibility problems in the %s theme", async (colorScheme) => {
   await everything(`all-${colorScheme}`);
   const { page, complaints } = await at.open(`/s/all-${colorScheme}`, { colorScheme });
   await page.getByRole("button", { name: "Give result" }).waitFor();
@@ -52,7 +52,7 @@ test.each(["light", "dark"] as const)("everybody can use it, in the %s too", asy
   expect(complaints).toEqual([]);
 });
 
-test("colours can be chosen, and stay chosen", async () => {
+test("the chosen theme is kept", async () => {
   const { page } = await at.open("/", { colorScheme: "light" });
   const paper = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
   const light = await paper();
@@ -66,7 +66,7 @@ test("colours can be chosen, and stay chosen", async () => {
   expect(await paper()).toBe(dark);
 });
 
-test("a phone is wide enough", async () => {
+test("the page fits a phone", async () => {
   await everything("phone");
   const { page, complaints } = await at.open("/s/phone", {
     viewport: { width: 360, height: 640 },
@@ -91,7 +91,7 @@ test("a phone is wide enough", async () => {
   expect(complaints).toEqual([]);
 });
 
-test("keys are enough", async () => {
+test("the page is usable by keyboard", async () => {
   await at.service.create("keys", { title: "By keys" });
   const { page } = await at.open("/s/keys");
   await live(page);
@@ -105,7 +105,7 @@ test("keys are enough", async () => {
   expect(await box.inputValue()).toBe("one\ntwo");
 });
 
-test("a question is answered and words are edited by keys, and nobody gets lost", async () => {
+test("answering and editing by keyboard keep the focus", async () => {
   await everything("by-keys");
   const { page, complaints } = await at.open("/s/by-keys");
   await live(page);
@@ -139,7 +139,7 @@ test("a question is answered and words are edited by keys, and nobody gets lost"
   expect(complaints).toEqual([]);
 });
 
-test("messages, code and what tools give can be copied", async () => {
+test("messages, code and tool results can be copied", async () => {
   await at.service.create("copied");
   await at.service.append("copied", [said("question", "What shall I wear?"), ...richReply("reply")]);
   const { page, complaints } = await at.open("/s/copied", { permissions: ["clipboard-read", "clipboard-write"] });
@@ -181,7 +181,7 @@ test("files can be attached, pasted and removed", async () => {
     box.dispatchEvent(new ClipboardEvent("paste", { clipboardData: pasted, bubbles: true, cancelable: true }));
   }, png.toString("base64"));
   await attached.getByText("pasted.png").waitFor();
-  // What is dropped anywhere is attached too, and the page stays.
+  // Files that are dropped elsewhere on the page are attached too, and the page is not left.
   const isTaken = await page.getByRole("navigation", { name: "Sessions" }).evaluate((list) => {
     const dropped = new DataTransfer();
     dropped.items.add(new File(["a,b"], "dropped.csv", { type: "text/csv" }));

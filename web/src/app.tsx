@@ -12,10 +12,10 @@ type Access =
   | { readonly kind: "open"; readonly token: string | undefined }
   | { readonly kind: "closed"; readonly why: string | undefined };
 
-/** What a header can carry. */
+/** The characters that a header value may contain. */
 const WRITABLE = /^[\x21-\x7e]+$/;
 
-/** The page. Where the service wants a token, it is asked for first. */
+/** The page. If the service requires a token, the token form is shown first. */
 export function App() {
   const [access, setAccess] = useState<Access>({ kind: "asking" });
 
@@ -29,7 +29,7 @@ export function App() {
         storedToken.set(undefined);
         return setAccess({ kind: "closed", why: token && wordsFor(error) });
       }
-      // Whatever else is wrong, the connection tells, and tries again.
+      // Other errors are reported by the connection, which retries.
     }
     storedToken.set(token);
     setAccess({ kind: "open", token });
@@ -59,7 +59,7 @@ export function App() {
   );
 }
 
-/** What is left when the page itself is at fault. What was said is with the service. */
+/** Shown if the page itself fails. All messages are stored by the service. */
 function Broken() {
   return (
     <main className="broken" role="alert">

@@ -4,14 +4,14 @@ import { CHUNK, Chunks } from "../src/lib/chunks";
 const messages = (from: number, until: number) =>
   Array.from({ length: until - from }, (_, i) => ({ id: `${from + i}` }));
 
-test("chunks hold all messages in order", () => {
+test("chunks contain all messages in order", () => {
   const all = messages(0, 100);
   const chunks = new Chunks().of(all);
   expect(chunks.flatMap((chunk) => chunk.messages)).toEqual(all);
   expect(Math.max(...chunks.map((chunk) => chunk.messages.length))).toBe(CHUNK);
 });
 
-test("older messages leave the chunks after them as they are", () => {
+test("older messages leave later chunks unchanged", () => {
   const chunks = new Chunks<{ id: string }>();
   const newer = messages(50, 100);
   const before = chunks.of(newer);
@@ -21,7 +21,7 @@ test("older messages leave the chunks after them as they are", () => {
   for (const [i, chunk] of before.entries()) expect(after.at(i - before.length)).toBe(chunk);
 });
 
-test("a message that changes changes only its own chunk", () => {
+test("a changed message changes only its own chunk", () => {
   const chunks = new Chunks<{ id: string }>();
   const all = messages(0, 100);
   const before = chunks.of(all);
@@ -31,7 +31,7 @@ test("a message that changes changes only its own chunk", () => {
   expect(after.at(-1)!.key).toBe(before.at(-1)!.key);
 });
 
-test("other messages are other chunks", () => {
+test("different messages have different chunks", () => {
   const chunks = new Chunks<{ id: string }>();
   const [before] = chunks.of(messages(0, 10));
   expect(chunks.of([])).toEqual([]);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { closed } from "../src/markdown/closed";
 
-test("what has been opened is closed while a text grows", () => {
+test("open marks are closed while a text grows", () => {
   const texts = {
     "Some **bold": "Some **bold**",
     "Some **bold words ": "Some **bold words**",
@@ -17,7 +17,7 @@ test("what has been opened is closed while a text grows", () => {
   for (const [text, expected] of Object.entries(texts)) expect(closed(text)).toBe(expected);
 });
 
-test("what has not been opened is as it is", () => {
+test("text without open marks is unchanged", () => {
   for (const text of [
     "",
     "Some **bold** words",
@@ -34,11 +34,11 @@ test("what has not been opened is as it is", () => {
     expect(closed(text)).toBe(text);
 });
 
-test("what grows is never shown with marks around words that become bold or code", () => {
+test("growing text never shows the marks of bold words or code", () => {
   const text = "**Paragraph 1.** Some `code` and **bold words** here.";
   for (let end = 1; end < text.length; end++) {
     const shown = closed(text.slice(0, end));
-    // A single mark may be a bullet, or multiply.
+    // A single mark may be a list bullet or an operator.
     if (text[end - 1] === "*" && shown.endsWith("*") && !shown.endsWith("**")) continue;
     expect(shown.split("**").length % 2).toBe(1);
     expect(shown.split("`").length % 2).toBe(1);

@@ -3,11 +3,11 @@ import { scrolledTo } from "../src/inspector/event-list";
 
 const LINE = 28;
 
-test("the line that one goes to is in view, however low the list is", () => {
+test("the selected line is visible in a list of any height", () => {
   for (const height of [LINE, 46, 60, 140, 600]) {
     let top = 0;
     for (const line of [0, 1, 2, 40, 41, 39, 900, 3, 500, 0]) {
-      // A browser goes no further than to the beginning.
+      // A browser does not scroll beyond the beginning.
       top = Math.max(0, scrolledTo(line * LINE, top, height));
       expect(line * LINE).toBeGreaterThanOrEqual(top);
       expect((line + 1) * LINE).toBeLessThanOrEqual(top + height);
@@ -15,6 +15,6 @@ test("the line that one goes to is in view, however low the list is", () => {
   }
 });
 
-test("a list does not move where the line is seen with its neighbours", () => {
+test("a list does not scroll if the line and its neighbours are visible", () => {
   expect(scrolledTo(10 * LINE, 5 * LINE, 20 * LINE)).toBe(5 * LINE);
 });

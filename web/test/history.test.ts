@@ -2,7 +2,7 @@ import { type AgentEvent, Fold } from "@recount/client";
 import { expect, test } from "vitest";
 import { EVERY, History, subjectOf } from "../src/inspector/history";
 
-/** Two replies that are told at the same time, and a signal in between. */
+/** Two interleaved replies, with a signal between them. */
 function stream(): AgentEvent[] {
   const events: AgentEvent[] = [
     { type: "CUSTOM", name: "recount.message", value: { id: "question", role: "user", name: "user", content: [] } },
@@ -20,7 +20,7 @@ function stream(): AgentEvent[] {
   return events;
 }
 
-test("the message at any event is the fold of the events up to it", () => {
+test("the message at an event is the fold of the events up to it", () => {
   const history = new History();
   const fold = new Fold();
   const events = stream();
@@ -34,7 +34,7 @@ test("the message at any event is the fold of the events up to it", () => {
   expect(history.reasonAt(3)).toBeUndefined();
 });
 
-test("messages are found by where they begin", () => {
+test("messages are found by their first event", () => {
   const history = new History();
   for (const [i, event] of stream().entries()) history.push({ cursor: `7.${i + 1}`, event });
   expect(history.beginnings()).toEqual([0, 1, 3]);
@@ -43,7 +43,7 @@ test("messages are found by where they begin", () => {
   expect(history.extentAt(2)).toEqual({ first: 1, last: history.length - 1 });
 });
 
-test("a signal is about the session", () => {
+test("a signal concerns the session", () => {
   expect(subjectOf({ type: "CUSTOM", name: "recount.retry", value: { attempt: 1 } })).toBeUndefined();
   expect(subjectOf({ type: "CUSTOM", name: "recount.call", value: { reply_id: "one" } })).toBe("one");
 });

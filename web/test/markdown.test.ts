@@ -8,20 +8,20 @@ const shown = (text: string, grows: boolean) => renderToStaticMarkup(createEleme
 const isColoured = (html: string) => html.includes("hljs-");
 const fence = (lines: number) => `\`\`\`rust\n${"let x = 1;\n".repeat(lines)}`;
 
-test("code is coloured as it grows, whatever its length, and when it is complete", () => {
+test("code is highlighted while it grows, at any length, and when it is complete", () => {
   expect(isColoured(shown(fence(3), true))).toBe(true);
   for (const grows of [true, false]) {
     const html = shown(fence(1_000), grows);
-    // Each line has a word and a number.
+    // Each line has a keyword and a number.
     expect(html.match(/hljs-keyword/g)).toHaveLength(1_000);
     expect(html.match(/hljs-number/g)).toHaveLength(1_000);
     expect(html.replace(/<[^>]+>/g, "")).toContain("let x = 1;\n".repeat(999));
   }
-  // What comes before the end of a text does not grow.
+  // Code before the end of the text does not grow.
   expect(isColoured(shown(`${fence(1_000)}\`\`\`\n\nThat was`, true))).toBe(true);
 });
 
-test("what is very long is coloured at its beginning, and is all there", () => {
+test("long code is highlighted at its beginning and shown completely", () => {
   for (const grows of [true, false]) {
     const html = shown(fence(20_000), grows);
     expect(isColoured(html)).toBe(true);
@@ -30,7 +30,7 @@ test("what is very long is coloured at its beginning, and is all there", () => {
   }
 });
 
-test("code that grows is cut where it was cut before", () => {
+test("growing code is split at the same places", () => {
   for (const code of [
     "let x = 1;\n".repeat(2_000),
     "x".repeat(30_000),

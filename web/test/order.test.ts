@@ -6,11 +6,11 @@ const session = (id: string, hour: number) => ({ id, updated_at: new Date(Date.U
 const named = (sessions: readonly { id: string }[]) => sessions.map(({ id }) => id).join("");
 const all = (...sessions: { id: string }[]) => sessions as SessionInfo[];
 
-test("where something was said last is first", () => {
+test("the most recently updated session is first", () => {
   expect(named(newestFirst(all(session("a", 1), session("b", 3), session("c", 2), session("d", 2))))).toBe("bcda");
 });
 
-test("what one points at stays where it is", () => {
+test("sessions keep their previous order", () => {
   const before = newestFirst(all(session("a", 1), session("b", 2), session("c", 3)));
   const now = all(session("a", 9), session("c", 3), session("x", 4), session("y", 5));
   expect(named(asBefore(now, before))).toBe("yxca");

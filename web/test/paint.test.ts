@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Kind } from "../src/inspector/kinds";
 import { sharesOf } from "../src/inspector/paint";
 
-test("columns say what part of their events is of which kind, in one order", () => {
+test("columns have the share of each kind, in a fixed order", () => {
   const events: Kind[] = ["text", "text", "reply", "text", "ask", "reply"];
   expect(sharesOf(events, events.length, 2)).toEqual([
     new Map([
@@ -17,7 +17,7 @@ test("columns say what part of their events is of which kind, in one order", () 
   ]);
 });
 
-test("every event is in one column", () => {
+test("every event is in exactly one column", () => {
   const events: Kind[] = Array.from({ length: 1_000 }, () => "text");
   for (const columns of [1, 7, 333, 999]) {
     const shares = sharesOf(events, events.length, columns);

@@ -3,13 +3,13 @@ import { parser } from "../src/markdown/parser";
 
 const typesOf = (text: string): string[] => parser.parse(text, {}).map(({ type }) => type);
 
-test("a list that begins makes no heading of the line before it", () => {
+test("a growing list does not turn the line before it into a heading", () => {
   for (const text of ["Two things:\n-", "1. one\n   -", "Above\n---"])
     expect(typesOf(text)).not.toContain("heading_open");
   expect(typesOf("## Two things")).toContain("heading_open");
 });
 
-test("what can be done has a box", () => {
+test("task list items have a box", () => {
   const items = parser.parse("- [ ] to do\n- [x] done\n- [y] neither\n", {});
   expect(items.filter(({ type }) => type === "inline").map(({ children }) => children?.[0]?.content)).toEqual([
     "☐ to do",

@@ -10,7 +10,7 @@ import { parser } from "../src/markdown/parser";
 import { wordsFor } from "../src/parts/notices";
 import { isCalled, titleOf } from "../src/sessions/titles";
 
-test("an address names what is shown", () => {
+test("addresses and routes round-trip", () => {
   for (const route of [
     { session: undefined, inspect: undefined },
     { session: "a-b_c", inspect: undefined },
@@ -24,7 +24,7 @@ test("an address names what is shown", () => {
   expect(readRoute({ pathname: "/s/what?", search: "" }).session).toBeUndefined();
 });
 
-test("a result stands with its call", () => {
+test("a result is grouped with its call", () => {
   const call = (id: string) => ({ type: "tool_call", id }) as ContentBlock;
   const result = (id: string) => ({ type: "tool_result", id }) as ContentBlock;
   const text = { type: "text" } as ContentBlock;
@@ -46,7 +46,7 @@ test("a result stands with its call", () => {
   ]);
 });
 
-test("a hint is labelled by who says it", () => {
+test("a hint is labelled with its source", () => {
   expect(labelsOf('{"label":"Calendar","sublabel":"tomorrow"}')).toEqual({ label: "Calendar", sublabel: "tomorrow" });
   expect(labelsOf("a colleague")).toEqual({ label: "a colleague", sublabel: undefined });
   expect(labelsOf(null).label).toBe("Note");
@@ -54,7 +54,7 @@ test("a hint is labelled by who says it", () => {
   expect(withoutWrapping("<system-reminder>Stop.</system-reminder>\n")).toBe("Stop.");
 });
 
-test("links that do something are no links, and HTML is text", () => {
+test("script links are not links, and HTML is text", () => {
   const links = (text: string) => parser.render(text).includes("<a ");
   expect(links("[a](https://example.com)")).toBe(true);
   for (const address of ["javascript:alert(1)", "vbscript:x", "data:text/html,x", "JaVaScRiPt:alert(1)"]) {
@@ -63,7 +63,7 @@ test("links that do something are no links, and HTML is text", () => {
   expect(parser.render("<img src=x onerror=alert(1)>")).not.toContain("<img");
 });
 
-test("sizes and times are told briefly", () => {
+test("sizes and times have a short format", () => {
   expect(duration(1234)).toBe("1.2 s");
   expect(duration(9_980)).toBe("10 s");
   expect(duration(59_700)).toBe("1 min 0 s");
@@ -76,7 +76,7 @@ test("sizes and times are told briefly", () => {
   expect(firstLine("one two three\nfour", 8)).toBe("one two…");
 });
 
-test("a message of another day says which", () => {
+test("a time of another day includes the day", () => {
   const noon = Date.UTC(2026, 4, 6, 12);
   const hour = dayAndHour(noon, noon);
   const day = 86_400_000;
@@ -86,16 +86,16 @@ test("a message of another day says which", () => {
   expect(dayAndHour(noon, noon + 300 * day)).toMatch(new RegExp(`2026.*, ${hour}$`));
 });
 
-test("what goes wrong is told in words", () => {
+test("errors have readable messages", () => {
   expect(wordsFor(new TypeError("Failed to fetch"))).toBe("The service cannot be reached.");
-  // A proxy says so, and the service itself has reasons.
+  // The status of a proxy has a fixed message, the service's own errors have a detail.
   expect(wordsFor(new RecountError({ status: 502 }))).toBe("The service cannot be reached.");
   const busy = { status: 503, type: "urn:recount:problem:unavailable", detail: "too many connections" };
   expect(wordsFor(new RecountError(busy))).toBe("Too many connections.");
   expect(wordsFor(new Error("no room"))).toBe("No room.");
 });
 
-test("a session goes by its title or its name, and is found by either", () => {
+test("a session is shown and found by its title or name", () => {
   const made = "0123456789abcdef0123456789abcdef";
   expect(titleOf({ id: "a", title: "Lisbon" })).toBe("Lisbon");
   expect(titleOf({ id: "Trip-7", title: null })).toBe("Trip-7");
@@ -105,12 +105,12 @@ test("a session goes by its title or its name, and is found by either", () => {
   expect(isCalled({ id: "Trip-7", title: "Lisbon" }, "porto")).toBe(false);
 });
 
-test("a call that was refused is not done", () => {
+test("a denied call is not shown as done", () => {
   const call = { state: "finished" } as ToolCallBlock;
   expect(standingOf(call, undefined)).toEqual(["Denied", "bad"]);
 });
 
-test("what is said first gives a session its title", () => {
+test("the first message becomes the title of the session", () => {
   const file = { id: "a", name: "report.pdf", media_type: "application/pdf", data: "" };
   expect(titleFor(contentOf("Look at this", [file]))).toBe("Look at this");
   expect(titleFor(contentOf("", [file]))).toBe("report.pdf");

@@ -40,7 +40,7 @@ test("a rule is shown with its access", () => {
   expect(wordsForRule(rule({ rule_content: null }))).toBe("allow shell (every call)");
   expect(accessOfRule(rule())).toEqual([]);
   expect(accessOfRule(rule({ access: ["write", "read:/srv"] }))).toEqual(["write", "read:/srv"]);
-  // A malformed access is shown too.
+  // A malformed access is displayed too.
   expect(accessOfRule(rule({ access: "write" }))).toEqual(["write"]);
   expect(accessOfRule(rule({ access: [{ network: true }] }))).toEqual(['{"network":true}']);
 });
@@ -66,6 +66,6 @@ test("the access and the reason of a shell call are phrases", () => {
   for (const input of ["", "[]", '{"access":']) expect(requestOf("shell", input)).toBeUndefined();
 });
 
-test("arguments of other tools are not read as a request for access", () => {
+test("arguments of other tools are not parsed as a request for access", () => {
   expect(requestOf("share", '{"access":["write"],"reason":"x"}')).toBeUndefined();
 });

@@ -31,12 +31,12 @@ goes on
 1. first
 2. second`;
 
-test("the blocks of a text make the text", () => {
+test("the blocks of a text concatenate to the text", () => {
   expect(split(TEXT).blocks.join("")).toBe(TEXT);
   expect(split(TEXT).blocks).toHaveLength(9);
 });
 
-test("a text that grows is cut as if it had come at once", () => {
+test("a growing text is split like a complete one", () => {
   let before: Split | undefined;
   for (let length = 0; length <= TEXT.length; length++) {
     before = split(TEXT.slice(0, length), before);
@@ -44,7 +44,7 @@ test("a text that grows is cut as if it had come at once", () => {
   }
 });
 
-test("a text with link targets stays in one piece, because they may stand anywhere", () => {
+test("a text with link definitions is not split", () => {
   const text = "See [this][1].\n\nAnd that.\n\n[1]: https://example.com\n";
   expect(split(text).blocks).toEqual([text]);
 });

@@ -17,7 +17,7 @@ beforeEach(() => {
 
 const words = (text: string) => contentOf(text, []);
 
-/** What a session is asked to send, answered by hand. */
+/** A session whose requests are settled by hand. */
 function line() {
   const sent: { id: string; answer: (error?: Error) => void }[] = [];
   const send = ({ id }: { id: string }) =>
@@ -29,7 +29,7 @@ function line() {
 
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
-test("one thing is sent after another, whoever looks", async () => {
+test("messages are sent in order, for any number of views", async () => {
   const { sent, session } = line();
   const box = new Unsent("a");
   const first = box.subscribe(() => {});
@@ -50,7 +50,7 @@ test("one thing is sent after another, whoever looks", async () => {
   expect(box.look().map(({ message }) => message.getTextContent())).toEqual(["two"]);
 });
 
-test("what was not sent is sent after a reload, as the same message", async () => {
+test("an unsent message is sent after a reload with the same id", async () => {
   const { sent, session } = line();
   const before = new Unsent("a");
   before.say(session, words("one"));
@@ -68,7 +68,7 @@ test("what was not sent is sent after a reload, as the same message", async () =
   expect(new Unsent("a").look()).toEqual([]);
 });
 
-test("what is refused waits to be tried again, and what does not fit is sent all the same", async () => {
+test("a rejected message waits for a retry, and one that does not fit into storage is still sent", async () => {
   const { sent, session } = line();
   const box = new Unsent("a");
   box.subscribe(() => {});
@@ -87,7 +87,7 @@ test("what is refused waits to be tried again, and what does not fit is sent all
   expect(box.look()).toEqual([]);
 });
 
-test("what the service has got while nobody looked is not shown as waiting", async () => {
+test("a message received without views is not shown as waiting", async () => {
   const { sent, session } = line();
   const box = new Unsent("a");
   box.say(session, words("one"));

@@ -1,11 +1,11 @@
 import type { ContentBlock, ToolCallBlock, ToolResultBlock } from "@recount/client";
 
-/** A piece of a message as it is shown: a call together with what came of it, or a block by itself. */
+/** A part of a message as it is displayed: a call with its result, or a single block. */
 export type Piece =
   | { readonly kind: "call"; readonly call: ToolCallBlock; readonly result: ToolResultBlock | undefined }
   | { readonly kind: "block"; readonly block: ContentBlock };
 
-/** The pieces of a message, in order. A result stands with its call, wherever it came. */
+/** Returns the pieces of a message, in order. A result is grouped with its call, wherever it is in the message. */
 export function arrange(content: readonly ContentBlock[]): Piece[] {
   const results = new Map<number, ToolResultBlock>();
   const calls = new Map<string, number>();

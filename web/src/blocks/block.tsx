@@ -7,7 +7,7 @@ import { Result } from "./result";
 import { Thinking } from "./thinking";
 import { Unknown } from "./unknown";
 
-/** One block of a message. `scope` tells it from blocks of the same name in other messages. */
+/** One block of a message. `scope` distinguishes it from blocks with the same id in other messages. */
 export const Block = memo(function Block({
   block,
   scope,
@@ -19,7 +19,7 @@ export const Block = memo(function Block({
   scope: string;
   isLast: boolean;
   isUser: boolean;
-  /** Whether nothing comes to the message any more. */
+  /** Whether the message is complete. */
   isOver: boolean;
 }) {
   switch (block.type) {
@@ -49,7 +49,7 @@ export const Block = memo(function Block({
   }
 });
 
-/** A user's words as they were typed. */
+/** A user's text, exactly as it was typed. */
 const Said = ({ text }: { text: string }) => (
   <p className="said" dir="auto">
     {text}

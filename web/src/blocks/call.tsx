@@ -9,10 +9,10 @@ import { Helper } from "./helper";
 import { Input } from "./input";
 import { Result } from "./result";
 
-/** From how long on it is told how long a tool took, in milliseconds. */
+/** The shortest duration of a tool call that is displayed, in milliseconds. */
 const NOTEWORTHY = 50;
 
-/** How a call stands: a word for it, and how it looks. */
+/** Returns the state of a call: its label and its style. */
 export function standingOf(call: ToolCallBlock, result: ToolResultBlock | undefined): [word: string, look: string] {
   switch (result?.state) {
     case "success":
@@ -36,14 +36,14 @@ export function standingOf(call: ToolCallBlock, result: ToolResultBlock | undefi
     case "allowed":
       return ["Allowed", "busy"];
     case "finished":
-      // A call that ran has a result. This one was refused, and its result is yet to say so.
+      // A call that ran has a result. This call was denied, and its result is still to come.
       return ["Denied", "bad"];
     case "pending":
       return [call.finished_at ? "Pending" : "Preparing", "busy"];
   }
 }
 
-/** A call of a tool: its arguments as they come, a question where there is one, and what came of it. */
+/** A tool call: its arguments as they arrive, a question if there is one, and its result. */
 export const Call = memo(function Call({
   call,
   result,

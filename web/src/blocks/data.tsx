@@ -6,7 +6,9 @@ import { save } from "../lib/save";
 import { Icon } from "../parts/icon";
 import { useBlob } from "../service/blobs";
 
-/** Bytes: a picture, sound or film to be seen and heard, or a file to be had. They are complete when what they are in is. */
+/**
+ * Binary data: an image, audio or video player, or a file to download. It is complete when its message or result is.
+ */
 export function Data({ block, isComplete }: { block: DataBlock; isComplete: boolean }) {
   const { media_type } = block.source;
   const kind = media_type.split("/", 1)[0]!;
@@ -39,16 +41,16 @@ export function Data({ block, isComplete }: { block: DataBlock; isComplete: bool
   );
 }
 
-/** What can be seen or heard, as such. It may turn out that a browser cannot make anything of it. */
+/** Renders an image, audio or video. The browser may fail to decode it. */
 function show(kind: string, address: string, label: string, onError: () => void): ReactNode {
   switch (kind) {
     case "image":
       return <img src={address} alt={label} onError={onError} />;
     case "audio":
-      // biome-ignore lint/a11y/useMediaCaption: what an agent makes has no captions.
+      // biome-ignore lint/a11y/useMediaCaption: generated audio has no captions.
       return <audio controls src={address} aria-label={label} onError={onError} />;
     case "video":
-      // biome-ignore lint/a11y/useMediaCaption: what an agent makes has no captions.
+      // biome-ignore lint/a11y/useMediaCaption: generated video has no captions.
       return <video controls src={address} aria-label={label} onError={onError} />;
     default:
       return;
@@ -64,7 +66,7 @@ function File({
   block: DataBlock;
   address: string;
   label: string;
-  /** Whether it should have been seen or heard. */
+  /** Whether the browser failed to decode the media. */
   isBroken: boolean;
 }) {
   const size = source.type === "base64" ? bytes(base64Size(source.data)) : source.media_type;
@@ -81,10 +83,10 @@ function File({
   );
 }
 
-/** Whether the bytes have come with the message, and are nowhere else. */
+/** Returns whether the bytes are part of the message itself. */
 const isHere = (address: string): boolean => /^(data|blob):/.test(address);
 
-/** Where the bytes can be had: `undefined` as long as they cannot, and `null` if they never can. */
+/** Returns the address of the bytes: `undefined` until they are complete, and `null` if they are not available. */
 function useAddress({ source }: DataBlock, isComplete: boolean): string | undefined | null {
   const { session } = useRoute();
   const digest = source.type === "url" ? /^recount-blob:sha256:([0-9a-f]{64})$/.exec(source.url)?.[1] : undefined;
@@ -93,6 +95,6 @@ function useAddress({ source }: DataBlock, isComplete: boolean): string | undefi
     if (digest) return fetched;
     return /^(https?:|data:)/i.test(source.url) ? source.url : null;
   }
-  // Half a picture is none. An empty file is one.
+  // A partial image cannot be decoded. An empty file is valid.
   return isComplete ? `data:${source.media_type};base64,${source.data}` : undefined;
 }

@@ -4,7 +4,7 @@ import { useActions } from "../conversation/actions";
 import { useKept } from "../lib/kept";
 import { useAnswer } from "./use-answer";
 
-/** Asks for the result of a tool that runs elsewhere. */
+/** Asks the user for the result of an external tool. */
 export function External({ call, reply }: { call: ToolCallBlock; reply: string }) {
   const actions = useActions();
   const [output, setOutput] = useKept(`${reply} ${call.id} output`, "");

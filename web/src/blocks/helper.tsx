@@ -2,7 +2,7 @@ import { useContext } from "react";
 import { callKey, HelpersContext } from "../conversation/helpers";
 import { Message } from "../conversation/message";
 
-/** What the agent says and asks that a call has given a task. */
+/** The replies and questions of the sub-agent that a call started. */
 export function Helper({ reply, call }: { reply: string; call: string }) {
   const message = useContext(HelpersContext).get(callKey(reply, call));
   return (

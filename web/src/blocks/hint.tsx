@@ -6,20 +6,20 @@ import { Icon } from "../parts/icon";
 import { Time } from "../parts/time";
 import { Data } from "./data";
 
-/** Who a hint comes from: a small JSON object with labels, or plain text. */
+/** Returns the labels of a hint's source: a small JSON object with labels, or plain text. */
 export function labelsOf(source: string | null): { label: string; sublabel: string | undefined } {
   const parsed = tryParse(source ?? "");
   const text = (value: unknown) => (typeof value === "string" && value ? value : undefined);
   const label = isRecord(parsed) ? text(parsed.label) : undefined;
   if (isRecord(parsed) && label) return { label, sublabel: text(parsed.sublabel) };
-  // Whatever else it says, it says as it stands.
+  // Any other source is displayed as plain text.
   return { label: text(source) ?? "Note", sublabel: undefined };
 }
 
-/** What the service itself tells the model in every reply, such as the time. It is folded away. */
+/** The source of the service's own hints in every reply, such as the time. They are collapsed. */
 const ROUTINE = "System";
 
-/** Something that was said to the model in the middle of its reply. */
+/** A hint that was sent to the model during its reply. */
 export function Hint({ block, scope }: { block: HintBlock; scope: string }) {
   const { label, sublabel } = labelsOf(block.source);
   const [isOpen, setOpen] = useKept(`${scope} ${block.id} hint`, label !== ROUTINE);
@@ -45,6 +45,6 @@ export function Hint({ block, scope }: { block: HintBlock; scope: string }) {
   );
 }
 
-/** The words without the tag that tells the model that no user speaks. */
+/** Returns the text without the tag that marks it for the model as not written by a user. */
 export const withoutWrapping = (text: string): string =>
   text.replace(/^\s*<system-reminder>\s*/, "").replace(/\s*<\/system-reminder>\s*$/, "");

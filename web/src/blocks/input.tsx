@@ -2,7 +2,7 @@ import type { ToolCallBlock } from "@recount/client";
 import { isRecord, tryParse } from "../lib/json";
 import { Scrolling } from "./scrolling";
 
-/** The arguments of a call: by name once they are complete, and as they come until then. */
+/** The arguments of a call: a list by name once they are complete, the raw text until then. */
 export function Input({ call }: { call: ToolCallBlock }) {
   const parsed = call.finished_at ? tryParse(call.input) : undefined;
   if (!isRecord(parsed))
@@ -21,11 +21,11 @@ export function Input({ call }: { call: ToolCallBlock }) {
   );
 }
 
-/** From so many characters or lines on a value may scroll. */
+/** A value of at least this many characters or lines may scroll. */
 const LONG = { characters: 200, lines: 12 };
 
 function Value({ text }: { text: string }) {
   const mayScroll = text.length > LONG.characters || text.split("\n").length > LONG.lines;
-  // What scrolls must be reachable by keyboard, and what does not is no place to stop at.
+  // A scrolling value must be reachable by keyboard. Other values must not be tab stops.
   return <dd tabIndex={mayScroll ? 0 : undefined}>{text}</dd>;
 }

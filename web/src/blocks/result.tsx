@@ -4,7 +4,7 @@ import { Data } from "./data";
 import { withoutWrapping } from "./hint";
 import { Scrolling } from "./scrolling";
 
-/** What a tool answered, as far as it has. */
+/** The result of a tool so far. */
 export function Result({ result }: { result: ToolResultBlock }) {
   const { output } = result;
   if (typeof output === "string") return output ? <Output text={output} grows={!result.finished_at} /> : null;
@@ -17,7 +17,7 @@ export function Result({ result }: { result: ToolResultBlock }) {
   );
 }
 
-/** The text that a tool gives, and a button to copy it when that is all. */
+/** The text output of a tool, with a copy button if there is no other output. */
 function Output({ text, grows }: { text: string; grows: boolean }) {
   const words = withoutWrapping(text);
   return (

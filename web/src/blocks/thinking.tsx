@@ -4,7 +4,7 @@ import { Markdown } from "../markdown/markdown";
 import { Icon } from "../parts/icon";
 import { Took } from "../parts/time";
 
-/** What the model thinks: open while it does, folded away afterwards, unless it was opened or closed by hand. */
+/** The model's thinking: expanded while it grows, then collapsed, unless the user has toggled it. */
 export function Thinking({ block, scope, isLast }: { block: ThinkingBlock; scope: string; isLast: boolean }) {
   const isGoingOn = !block.finished_at && isLast;
   const [choice, setChoice] = useKept<boolean | undefined>(`${scope} ${block.id} thinking`, undefined);

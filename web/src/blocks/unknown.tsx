@@ -1,6 +1,6 @@
 import { Code } from "../markdown/code";
 
-/** A block of a kind that nobody here knows, as it is. */
+/** A block of an unknown type, as JSON. */
 export function Unknown({ value }: { value: { readonly type?: unknown } }) {
   return (
     <div className="unknown">

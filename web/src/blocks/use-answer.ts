@@ -2,7 +2,7 @@ import { RecountError } from "@recount/client";
 import { useState } from "react";
 import { useTell, wordsFor } from "../parts/notices";
 
-/** Why an answer was not taken. Somebody may have answered in another window. */
+/** Returns why an answer was rejected. The user may have answered in another window. */
 function refusalOf(error: RecountError): string {
   switch (error.reason) {
     case "late":
@@ -16,7 +16,7 @@ function refusalOf(error: RecountError): string {
   }
 }
 
-/** Gives an answer to a call that waits for one, and tells when it is not taken. */
+/** Returns a function that answers a waiting call and reports a rejected answer. */
 export function useAnswer() {
   const tell = useTell();
   const [isSending, setSending] = useState(false);
@@ -24,14 +24,14 @@ export function useAnswer() {
   const give = async (send: () => Promise<unknown>) => {
     setSending(true);
     setProblem(undefined);
-    // The buttons go when the answer has come, and who uses the keyboard would be lost.
+    // The buttons disappear with the answer, and the keyboard focus would be lost.
     const card = document.activeElement?.closest(".tool")?.querySelector<HTMLElement>(".fold");
     try {
       await send();
       card?.focus({ preventScroll: true });
     } catch (error) {
       setSending(false);
-      // The question may be gone from the page before this is read there.
+      // The question may be removed from the page before an error in it can be read.
       if (error instanceof RecountError && error.status === 409) tell(refusalOf(error));
       else setProblem(wordsFor(error));
     }

@@ -1,12 +1,12 @@
 import type { Msg, Session } from "@recount/client";
 import { createContext, useContext } from "react";
 
-/** What can be done with the messages that are shown. Where the past is shown there is nothing to be done. */
+/** The actions on the displayed messages. There are none while a past state is displayed. */
 export interface Actions {
   readonly session: Session;
-  /** Goes to a new session that stands as before a user's message, and says something else there. */
+  /** Forks the session before a user's message and sends another text there. */
   edit(message: Msg, text: string): Promise<void>;
-  /** The same with the words that were said before a reply. */
+  /** Forks the session before a reply and sends the same text again. */
   regenerate(reply: Msg): Promise<void>;
   inspect(message: Msg): void;
 }

@@ -6,24 +6,24 @@ import { useTell } from "../parts/notices";
 import { useDrop } from "./drop";
 import { type Attachment, attach, type Content, contentOf } from "./said";
 
-/** What a message may weigh with all that goes with it. */
+/** The maximum total size of the attachments of a message, in bytes. */
 const LARGEST = 12_000_000;
 
 const draftKey = (name: string) => `recount.draft.${name}`;
 
-/** Where the user types. What was typed and not sent is there again after a reload. */
+/** The input box. Unsent text is restored after a reload. */
 export function Composer({
   name,
   onSend,
   onStop,
   children,
 }: {
-  /** The session; a new one has none. */
+  /** The session; `undefined` for a new one. */
   name: string | undefined;
   onSend: (content: Content) => void | Promise<void>;
-  /** Stops the reply that is under way, if there is one. */
+  /** Stops the reply in progress; `undefined` if there is none. */
   onStop: (() => Promise<void>) | undefined;
-  /** What can be chosen along with the message. */
+  /** Options of the message. */
   children?: ReactNode;
 }) {
   const key = draftKey(name ?? "");
@@ -37,13 +37,13 @@ export function Composer({
   useEffect(() => keep("sessionStorage", key, text), [key, text]);
 
   const focus = useCallback(() => {
-    // A touch screen would cover the page with its keyboard.
+    // On a touch screen the keyboard would cover the page.
     if (matchMedia("(pointer: fine)").matches) box.current?.focus();
   }, []);
   useEffect(focus, [focus]);
 
   useLayoutEffect(() => {
-    // Where the box does not grow with its text by itself.
+    // For browsers in which the box does not grow with its text.
     if (!box.current || CSS.supports("field-sizing", "content")) return;
     box.current.style.height = "auto";
     box.current.style.height = text ? `${box.current.scrollHeight}px` : "";
@@ -56,7 +56,7 @@ export function Composer({
       if (size > LARGEST)
         throw new Error(`attachments may have ${bytes(LARGEST)} together, and these have ${bytes(size)}`);
       const added = await Promise.all(files.map(attach));
-      // Others may have been added while these were read.
+      // Other attachments may have been added while these files were read.
       setAttachments((all) => [...all, ...added]);
     } catch (error) {
       tell(error);
@@ -71,7 +71,7 @@ export function Composer({
     const content = contentOf(text, attachments);
     setText("");
     setAttachments([]);
-    // The button that was pressed cannot be pressed any more.
+    // The button that was pressed is disabled or gone.
     focus();
     try {
       await onSend(content);
@@ -126,7 +126,7 @@ export function Composer({
         onChange={(event) => setText(event.target.value)}
         onPaste={(event) => {
           const { types, files } = event.clipboardData;
-          // Tables are copied as text and as a picture of it.
+          // Spreadsheets put both text and an image of it on the clipboard.
           if (types.includes("text/plain") || !files.length) return;
           event.preventDefault();
           add([...files]);

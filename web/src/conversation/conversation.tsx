@@ -5,7 +5,7 @@ import { Icon } from "../parts/icon";
 import { useStickyEnd } from "./scroll";
 import { ChunkView, Window } from "./window";
 
-/** The messages of a session, the newest at the bottom. */
+/** The messages of a session, newest at the bottom. */
 export function Conversation({
   messages,
   hasOlder,
@@ -15,7 +15,7 @@ export function Conversation({
   messages: readonly Msg[];
   hasOlder: boolean;
   session: Session | undefined;
-  /** What comes after the messages. */
+  /** The content after the messages. */
   children?: ReactNode;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -25,7 +25,7 @@ export function Conversation({
   const { isAtEnd, toEnd } = useStickyEnd(scroller, content, messages[0]?.id);
   return (
     <div className="conversation">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling content must be reachable by keyboard. */}
       <div ref={scroller} className="scroller" role="log" aria-label="Conversation" tabIndex={0}>
         <div ref={content} className="column">
           {hasOlder && session && <Older key={messages[0]?.id} scroller={scroller} session={session} />}
@@ -46,7 +46,7 @@ export function Conversation({
   );
 }
 
-/** Loads older messages as soon as their place comes near. */
+/** Loads older messages when the top of the list comes near. */
 function Older({ scroller, session }: { scroller: { current: HTMLElement | null }; session: Session }) {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 
-/** Takes files that are dropped anywhere on the page. Says whether some are being dragged over it. */
+/** Accepts files that are dropped anywhere on the page. Returns whether files are being dragged over it. */
 export function useDrop(onFiles: (files: readonly File[]) => void): boolean {
   const [isOver, setOver] = useState(false);
   const take = useRef(onFiles);
@@ -14,9 +14,9 @@ export function useDrop(onFiles: (files: readonly File[]) => void): boolean {
       addEventListener(name, listen, listening);
     };
     on("dragenter", () => setOver(true));
-    // Nothing is left that it could have come from or gone to.
+    // The pointer has left the window.
     on("dragleave", (event) => event.relatedTarget === null && setOver(false));
-    // Otherwise the browser would go to the file, and leave the page.
+    // Otherwise the browser would open the file and leave the page.
     on("dragover", (event) => event.preventDefault());
     on("drop", (event) => {
       event.preventDefault();

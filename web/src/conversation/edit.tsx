@@ -3,7 +3,7 @@ import { type SubmitEvent, useState } from "react";
 import { useTell } from "../parts/notices";
 import { useActions } from "./actions";
 
-/** Other words for a user's message. They are said in a new session, so that nothing that happened is lost. */
+/** Edits a user's message. The new text is sent in a fork, so that the original session is kept. */
 export function EditMessage({ message, onClose }: { message: Msg; onClose: () => void }) {
   const actions = useActions();
   const tell = useTell();
@@ -27,7 +27,7 @@ export function EditMessage({ message, onClose }: { message: Msg; onClose: () =>
         dir="auto"
         rows={3}
         value={text}
-        // biome-ignore lint/a11y/noAutofocus: who asks to edit wants to type.
+        // biome-ignore lint/a11y/noAutofocus: the user has just opened the editor to type.
         autoFocus
         onChange={(event) => setText(event.target.value)}
       />

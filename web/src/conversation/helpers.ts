@@ -1,19 +1,19 @@
 import type { Msg } from "@recount/client";
 import { createContext } from "react";
 
-/** The replies of agents that work for another one, each by the call that asked for it. */
+/** The replies of sub-agents, by the call that started them. */
 export type Helpers = ReadonlyMap<string, Msg>;
 
 export const HelpersContext = createContext<Helpers>(new Map());
 
-/** What a call that asked an agent is known by. */
+/** Returns the key of a call that started a sub-agent. */
 export const callKey = (reply: string, call: string): string => `${reply} ${call}`;
 
-/** The reply that a message is a part of. */
+/** Returns the id of the reply whose call started this reply. */
 export const parentOf = ({ metadata }: Msg): string | undefined =>
   (metadata.recount as { parent?: string } | undefined)?.parent;
 
-/** Tells what was said to the user from what agents did for another one. That is shown in its call. */
+/** Separates the messages of the session from the replies of sub-agents, which are displayed in their calls. */
 export function tellApart(messages: readonly Msg[]): { own: readonly Msg[]; helpers: Helpers } {
   const helpers = new Map<string, Msg>();
   const parts = messages.filter(parentOf);
@@ -22,7 +22,7 @@ export function tellApart(messages: readonly Msg[]): { own: readonly Msg[]; help
   const shown = new Set<Msg>();
   for (const part of parts) {
     const parent = parentOf(part)!;
-    // Where the other one has not been loaded, it stands for itself.
+    // If the parent reply is not loaded, the message is displayed on its own.
     if (!known.has(parent)) continue;
     helpers.set(callKey(parent, `${part.metadata.tool_call_id}`), part);
     shown.add(part);

@@ -5,10 +5,10 @@ import { useTell } from "../parts/notices";
 import { useActions } from "./actions";
 import { parentOf } from "./helpers";
 
-/** What finds the button by which a message is edited. */
+/** Selects the edit button of a message. */
 export const EDIT = '[data-action="edit"]';
 
-/** What can be done with a message that is over, or as far as it is. Where the past is shown that is nothing. */
+/** The actions on a message as far as it is complete. There are none while a past state is displayed. */
 export function MessageActions({ message, isOver, onEdit }: { message: Msg; isOver: boolean; onEdit: () => void }) {
   const actions = useActions();
   const tell = useTell();
@@ -40,7 +40,7 @@ function ActionButton({
 }: {
   icon: IconName;
   label: string;
-  /** What the button is found by. */
+  /** The value of the `data-action` attribute. */
   action?: string;
   onClick: () => void;
 }) {

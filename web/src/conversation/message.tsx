@@ -13,7 +13,7 @@ import { Time, Took } from "../parts/time";
 import { EditMessage } from "./edit";
 import { EDIT, MessageActions } from "./message-actions";
 
-/** What an open reply is doing. */
+/** Returns the activity of an open reply. */
 export function activityOf({ finished_at, role, content }: Msg): "working" | "waiting" | "ended" {
   if (finished_at || role !== "assistant") return "ended";
   const answered = new Set(content.map((block) => (block.type === "tool_result" ? block.id : "")));
@@ -26,12 +26,12 @@ export function activityOf({ finished_at, role, content }: Msg): "working" | "wa
   return isWaiting ? "waiting" : "working";
 }
 
-/** The block that the event is about at which a message is looked at. */
+/** The block of the inspected event. */
 export const TouchedContext = createContext<string | undefined>(undefined);
 
 const idOf = (piece: Piece): string => (piece.kind === "call" ? piece.call : piece.block).id;
 
-/** One message, whatever the number of rounds in it. */
+/** One message, with any number of model calls. */
 export const Message = memo(function Message({ message }: { message: Msg }) {
   const { id, name, role, content } = message;
   const [isEditing, setEditing] = useState(false);
@@ -106,7 +106,7 @@ export const Message = memo(function Message({ message }: { message: Msg }) {
   );
 });
 
-/** Why a reply ended, where it did not simply end. */
+/** Why a reply ended, unless it simply completed. */
 function Ending({ message: { finished_reason, error, structured_output } }: { message: Msg }) {
   return (
     <>
@@ -132,7 +132,7 @@ function Ending({ message: { finished_reason, error, structured_output } }: { me
   );
 }
 
-/** How a reply stands, and what it took. */
+/** The state of a reply and its token usage. */
 function Footer({ message, activity, children }: { message: Msg; activity: string; children: ReactNode }) {
   const { usage } = message;
   return (

@@ -4,15 +4,15 @@ import { Block } from "../blocks/block";
 import type { Content } from "./said";
 import { unsentIn } from "./unsent";
 
-/** What was said, until it is in the session. */
+/** Returns the messages that are not in the session yet, and sends them. */
 export function useOutbox(name: string, session: Session | undefined, messages: readonly Msg[]) {
   const box = unsentIn(name);
   const all = useSyncExternalStore(box.subscribe, box.look);
 
-  // What was said before a reload, or before there was a session.
+  // Messages from before a reload, or from before the session was created.
   useEffect(() => box.deliver(session), [box, session]);
   useEffect(() => () => box.leave(), [box]);
-  // Those that have arrived are shown where they arrived.
+  // Messages that have arrived are displayed in the session.
   useEffect(() => box.arrived(messages), [box, messages]);
   const pending = useMemo(() => {
     const arrived = new Set(all.length ? messages.map(({ id }) => id) : []);
@@ -25,7 +25,7 @@ export function useOutbox(name: string, session: Session | undefined, messages: 
   return { pending, say, again, discard };
 }
 
-/** What was said and has not arrived. */
+/** The messages that are not in the session yet. */
 export function Outbox({
   pending,
   again,

@@ -1,19 +1,19 @@
 import { type DataBlock, type Msg, type TextBlock, UserMsg } from "@recount/client";
 import { firstLine } from "../lib/format";
 
-/** What a user says: words, and data that goes with them. */
+/** The content of a user's message: text and data. */
 export type Content = (TextBlock | DataBlock)[];
 
-/** A file that goes with a message. */
+/** A file that is attached to a message. */
 export interface Attachment {
   readonly id: string;
   readonly name: string;
   readonly media_type: string;
-  /** Base64. */
+  /** The content in base64. */
   readonly data: string;
 }
 
-/** The blocks of what was typed and attached. */
+/** Returns the blocks for a text and attachments. */
 export function contentOf(text: string, attachments: readonly Attachment[]): Content {
   const data = attachments.map(({ name, media_type, data }) => ({
     type: "data" as const,
@@ -27,13 +27,13 @@ export function contentOf(text: string, attachments: readonly Attachment[]): Con
 export const newUserMessage = (content: Content, id?: string): Msg =>
   UserMsg({ name: "user", content, ...(id && { id }) });
 
-/** The same message with other words. */
+/** Returns the content of a message with another text. */
 export function reworded(message: Msg, text: string): Content {
   const data = message.content.filter((block): block is DataBlock => block.type === "data");
   return UserMsg({ name: "user", content: [...data, { type: "text", text }] }).content;
 }
 
-/** What a session is called after what was said first in it. */
+/** Returns the title of a session from its first message. */
 export function titleFor(content: Content): string {
   const words = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
   const file = content.find((block) => block.type === "data");
@@ -42,7 +42,7 @@ export function titleFor(content: Content): string {
 
 let attached = 0;
 
-/** A file as it goes with a message. */
+/** Reads a file as an attachment. */
 export async function attach(file: File): Promise<Attachment> {
   const address = await new Promise<string>((resolve, reject) => {
     const reader = new FileReader();

@@ -1,9 +1,9 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 
-/** How near to the end counts as there, in pixels. */
+/** The distance that still counts as the end, in pixels. */
 const NEAR = 48;
 
-/** Whether going to the end would take the field out of view that the user types in. */
+/** Returns whether scrolling to the end would move the focused text field out of view. */
 function wouldHideTyping(box: HTMLElement): boolean {
   const field = document.activeElement;
   if (!(field instanceof HTMLTextAreaElement) || !box.contains(field)) return false;
@@ -12,8 +12,8 @@ function wouldHideTyping(box: HTMLElement): boolean {
 }
 
 /**
- * Keeps the end of a growing list in view, unless the user has scrolled up; and what the user reads in its place when
- * older things come before it.
+ * Keeps the end of a growing list in view, unless the user has scrolled up. Keeps the visible messages in place when
+ * older ones are inserted before them.
  */
 export function useStickyEnd(
   scroller: RefObject<HTMLElement | null>,
@@ -23,7 +23,7 @@ export function useStickyEnd(
   const [isAtEnd, setAtEnd] = useState(true);
   const isStuck = useRef(true);
   const lastTop = useRef(0);
-  /** The first message, and how far from the beginning it was. */
+  /** The first message and its distance from the top. */
   const anchor = useRef<{ id: string; offset: number }>(undefined);
 
   const toEnd = useCallback(() => {
@@ -45,7 +45,7 @@ export function useStickyEnd(
       lastTop.current = box.scrollTop;
       setAtEnd(isStuck.current);
     };
-    // It is called after layout and before painting, so that nothing is seen to jump.
+    // The observer runs after layout and before painting, so no jump is visible.
     const observer = new ResizeObserver(() => {
       if (!isStuck.current) return;
       if (wouldHideTyping(box)) {

@@ -2,7 +2,7 @@ import type { AgentEvent, Session } from "@recount/client";
 import { useEffect, useState } from "react";
 import { isRecord } from "../lib/json";
 
-/** What a signal says about what is going on, where it is worth a line. */
+/** Returns a status line for an event, if it is worth one. */
 export function newsOf(event: AgentEvent): string | undefined {
   if (event.type !== "CUSTOM" || !isRecord(event.value)) return;
   const { attempt, model, class: kind, from, to, how } = event.value;
@@ -20,7 +20,7 @@ export function newsOf(event: AgentEvent): string | undefined {
   }
 }
 
-/** The last thing that was told about the reply that is under way, until it goes on. */
+/** Returns the last status line of the reply in progress, until the reply continues. */
 export function useNews(session: Session | undefined): string | undefined {
   const [news, setNews] = useState<string>();
   useEffect(() => {
@@ -32,7 +32,7 @@ export function useNews(session: Session | undefined): string | undefined {
         if (told || event.type !== "CUSTOM") setNews(told);
       }
     };
-    // Where there is a gap, there is nothing to tell either.
+    // After a gap there is no status either.
     listen().catch(() => {});
     return () => {
       setNews(undefined);

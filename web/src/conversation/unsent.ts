@@ -4,22 +4,22 @@ import { keep, recall } from "../lib/storage";
 import { wordsFor } from "../parts/notices";
 import { type Content, newUserMessage } from "./said";
 
-/** A message that was said and is not in the session yet. */
+/** A message that is not in the session yet. */
 export interface Pending {
   readonly message: Msg;
-  /** Whether the service has it. It may wait there for its turn. */
+  /** Whether the service has received it. It may be queued there. */
   readonly isSent: boolean;
   readonly error: string | undefined;
 }
 
 /**
- * What was said in a session and has not arrived there. It stays when one looks at another session, and over a reload as
- * far as the browser has room for it; whatever is sent twice counts once.
+ * The unsent messages of a session. They survive switching sessions, and a reload if they fit into the browser's
+ * storage. Each has an id, so resending has no effect.
  */
 export class Unsent {
   readonly #key: string;
   #pending: readonly Pending[];
-  /** What is being sent, by this page. */
+  /** The ids of the messages that this page is sending. */
   readonly #sending = new Set<string>();
   #turn: Promise<unknown> = Promise.resolve();
   readonly #listeners = new Set<() => void>();
@@ -49,7 +49,7 @@ export class Unsent {
     this.deliver(session);
   }
 
-  /** Sends what is not being sent, one thing after another. What was refused waits until it is to be tried `again`. */
+  /** Sends pending messages in order. A rejected message waits until it is sent with `again`. */
   deliver(session: Session | undefined): void {
     if (!session) return;
     for (const { message, isSent, error } of this.#pending) {
@@ -68,7 +68,7 @@ export class Unsent {
     this.#set(this.#pending.filter((item) => item.message !== message));
   }
 
-  /** Forgets what is in the session. */
+  /** Removes messages that are in the session. */
   arrived(messages: readonly Msg[]): void {
     if (!this.#pending.length) return;
     const there = new Set(messages.map(({ id }) => id));
@@ -76,7 +76,7 @@ export class Unsent {
     if (left.length < this.#pending.length) this.#set(left);
   }
 
-  /** Forgets what the service has: who comes back later finds it there, however much has been said since. */
+  /** Removes messages that the service has received. A returning user finds them in the session. */
   leave(): void {
     this.#set(this.#pending.filter(({ isSent }) => !isSent));
   }
@@ -84,7 +84,7 @@ export class Unsent {
   async #send(session: Session, message: Msg): Promise<void> {
     try {
       await session.send({ id: message.id, content: message.content as Content }, { onBusy: "queue" });
-      // Where nobody looks, nobody is told when it arrives.
+      // Without listeners there is no view to update.
       if (this.#listeners.size) this.#change(message, { isSent: true });
       else this.discard(message);
     } catch (error) {
@@ -107,7 +107,7 @@ export class Unsent {
 
 const boxes = new Map<string, Unsent>();
 
-/** What was said in a session and has not arrived there. */
+/** Returns the unsent messages of a session. */
 export function unsentIn(name: string): Unsent {
   const box = boxes.get(name) ?? new Unsent(name);
   boxes.set(name, box);

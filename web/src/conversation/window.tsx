@@ -17,10 +17,10 @@ type Watch = (element: Element, isNear: (near: boolean) => void) => () => void;
 
 const WatchContext = createContext<Watch>(() => () => {});
 
-/** How far outside of what is seen things are kept, in pixels. */
+/** The distance outside the visible area within which messages are rendered, in pixels. */
 const MARGIN = "1600px 0px";
 
-/** Tells what is inside how near it is to what can be seen of a scrolling box. */
+/** Provides an observer of the distance between an element and the visible area of a scrolling box. */
 export function Window({ scroller, children }: { scroller: RefObject<HTMLElement | null>; children: ReactNode }) {
   const watch = useMemo<Watch>(() => {
     let observer: IntersectionObserver | undefined;
@@ -43,7 +43,7 @@ export function Window({ scroller, children }: { scroller: RefObject<HTMLElement
   return <WatchContext value={watch}>{children}</WatchContext>;
 }
 
-/** Some messages: themselves where they are near, and as much empty room where they are not. */
+/** A chunk of messages: rendered near the visible area, otherwise replaced by empty space of the same height. */
 export const ChunkView = memo(function ChunkView({ chunk, isLast }: { chunk: Chunk<Msg>; isLast: boolean }) {
   const watch = useContext(WatchContext);
   const element = useRef<HTMLDivElement>(null);

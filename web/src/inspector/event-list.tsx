@@ -3,14 +3,14 @@ import type { History } from "./history";
 import { gist } from "./kinds";
 import { Mark } from "./mark";
 
-/** How high a line is, in pixels. */
+/** The height of a line, in pixels. */
 const LINE = 28;
-/** How many lines beyond those that are seen are there. */
+/** The number of lines to render beyond the visible ones. */
 const MORE = 12;
 
 /**
- * Where a list stands that shows a line: as it stood where the line and its neighbours are seen, else with some more before
- * or after it, as far as there is room.
+ * Returns the scroll position that makes a line visible. It is unchanged if the line and its neighbours are visible;
+ * otherwise there is some context before or after the line.
  */
 export function scrolledTo(line: number, top: number, height: number): number {
   const room = Math.max(0, (height - LINE) / 2);
@@ -19,7 +19,7 @@ export function scrolledTo(line: number, top: number, height: number): number {
   return line + LINE + neighbour > top + height ? line + LINE + ahead - height : top;
 }
 
-/** The events one below another. Only those that are seen are there, so there may be any number. */
+/** A virtual list of events. Only visible lines are rendered, so it may have any length. */
 export function EventList({
   history,
   length,
@@ -47,7 +47,7 @@ export function EventList({
     };
   }, []);
 
-  // Before it is painted: otherwise the list would be empty for a moment where the lines that are seen then are not there.
+  // Runs before painting: otherwise the list would be empty for a frame if the visible lines are not rendered yet.
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
@@ -81,7 +81,7 @@ export function EventList({
           {lines.map((line) => {
             const { event } = history.entries[line]!;
             return (
-              // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the list has the keys.
+              // biome-ignore lint/a11y/useKeyWithClickEvents lint/a11y/useFocusableInteractive: the list handles the keys.
               <div
                 key={line}
                 id={`event-${line}`}

@@ -3,19 +3,19 @@ import { isRecord } from "../lib/json";
 import type { Entry } from "../service/log";
 import { type Kind, kindOf } from "./kinds";
 
-/** After how many events of a message its state is kept. Going to any event applies fewer than these. */
+/** The number of events between two checkpoints of a message. Seeking applies fewer events than this. */
 export const EVERY = 64;
 
-/** The events of one message, and its state after some of them. */
+/** The events of one message, with checkpoints. */
 interface Track {
   readonly fold: Fold;
-  /** Where its events are among all. */
+  /** The indices of its events among all events. */
   readonly places: number[];
-  /** Its state after 0, `EVERY`, 2 × `EVERY` … of them. */
+  /** The checkpoints after 0, `EVERY`, 2 × `EVERY` … of its events. */
   readonly states: Checkpoint[];
 }
 
-/** The message that an event is about; `undefined` where it is about the session. */
+/** Returns the id of the message that an event concerns; `undefined` for events about the session. */
 export function subjectOf(event: AgentEvent): string | undefined {
   if (event.type !== "CUSTOM") return event.reply_id;
   const { name, value } = event;
@@ -24,15 +24,15 @@ export function subjectOf(event: AgentEvent): string | undefined {
   return typeof id === "string" ? id : undefined;
 }
 
-/** All that has happened in a session, and how its messages stood at any time. */
+/** All events of a session, and the state of its messages after each of them. */
 export class History {
   readonly entries: Entry[] = [];
-  /** What kind each event is of. */
+  /** The kind of each event. */
   readonly kinds: Kind[] = [];
-  /** The message that each event is about, or the last one before it was. */
+  /** The message that each event concerns, or the last one before it. */
   readonly #subjects: (string | undefined)[] = [];
   readonly #tracks = new Map<string, Track>();
-  /** Why events changed nothing, for those that did not. */
+  /** Why events had no effect, by index. */
   readonly #reasons = new Map<number, string>();
 
   get length(): number {
@@ -56,12 +56,12 @@ export class History {
     if (track.places.push(place) % EVERY === 0) track.states.push(track.fold.checkpoint());
   }
 
-  /** The id of the message that the event at a place is about, or of the last one before it. */
+  /** Returns the id of the message that the event at an index concerns, or of the last one before it. */
   subjectAt(place: number): string | undefined {
     return this.#subjects[place];
   }
 
-  /** That message as it was right after the event. */
+  /** Returns that message as it was right after the event. */
   messageAt(place: number): Msg | undefined {
     const subject = this.#subjects[place];
     const track = subject === undefined ? undefined : this.#tracks.get(subject);
@@ -73,29 +73,29 @@ export class History {
     return fold.message(subject);
   }
 
-  /** Why the event at a place changed nothing, or not all that it says. */
+  /** Returns why the event at an index had no effect, or only a partial one. */
   reasonAt(place: number): string | undefined {
     return this.#reasons.get(place);
   }
 
-  /** Where the message begins that the event at a place is about, and how many events it has. */
+  /** Returns the indices of the first and last event of the message at an index. */
   extentAt(place: number): { first: number; last: number } | undefined {
     const track = this.#tracks.get(this.#subjects[place] ?? "");
     return track && { first: track.places[0]!, last: track.places.at(-1)! };
   }
 
-  /** Where the first event is of a message. */
+  /** Returns the index of the first event of a message. */
   beginningOf(message: string): number | undefined {
     return this.#tracks.get(message)?.places[0];
   }
 
-  /** Where messages begin, in order. */
+  /** Returns the indices at which messages begin, in order. */
   beginnings(): number[] {
     return Array.from(this.#tracks.values(), ({ places }) => places[0]!);
   }
 }
 
-/** How many numbers of a rising list are not above a limit. */
+/** Returns how many numbers of an ascending list are at most `limit`. */
 function countUpTo(numbers: readonly number[], limit: number): number {
   let low = 0;
   let high = numbers.length;

@@ -17,10 +17,10 @@ import { useReplay } from "./replay";
 import { Timeline } from "./timeline";
 import { useHistory } from "./use-history";
 
-/** How long the place must stay before the address names it, in milliseconds. */
+/** The time after which the address is updated to the current position, in milliseconds. */
 const SETTLED = 400;
 
-/** How much is seen beyond the block that an event is about, in pixels. */
+/** The margin around the block of the current event, in pixels. */
 const ROOM = 48;
 
 const exactly = new Intl.DateTimeFormat(undefined, {
@@ -30,7 +30,7 @@ const exactly = new Intl.DateTimeFormat(undefined, {
   fractionalSecondDigits: 3,
 });
 
-/** Where a place is, from 0. */
+/** Returns the index of a position. */
 function indexOf(place: Place, history: History): number {
   const last = history.length - 1;
   if (typeof place === "number") return Math.min(place - 1, last);
@@ -38,7 +38,7 @@ function indexOf(place: Place, history: History): number {
   return history.beginningOf(place.message) ?? last;
 }
 
-/** The events of a session on a time line, and the message as it was at any of them. */
+/** The events of a session on a timeline, and the message as it was after any of them. */
 export function Inspector({ name, at: asked }: { name: string; at: Place }) {
   const { history, isRead, error } = useHistory(name);
   const { length } = history;
@@ -51,7 +51,7 @@ export function Inspector({ name, at: asked }: { name: string; at: Place }) {
   const pause = useCallback(() => setPlaying(false), []);
   const drag = (to: number) => {
     pause();
-    // At the end, what comes is followed.
+    // At the end, new events are followed.
     setPlace(to >= length - 1 ? "end" : to + 1);
   };
   useReplay(isPlaying, speed, history, at, goTo, pause);
@@ -64,7 +64,7 @@ export function Inspector({ name, at: asked }: { name: string; at: Place }) {
 
   const entry = history.entries[at];
   const kind = history.kinds[at];
-  // What comes later does not change what was.
+  // Later events do not change the displayed state.
   const isThere = at < length;
   const message = useMemo(() => (isThere ? history.messageAt(at) : undefined), [history, at, isThere]);
   if (error) {
@@ -142,7 +142,7 @@ export function Inspector({ name, at: asked }: { name: string; at: Place }) {
       </div>
       <EventList history={history} length={length} at={at} onGo={drag} />
       <Then message={message} event={entry?.event} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling content must be reachable by keyboard. */}
       <section className="raw" aria-label="The event" tabIndex={0}>
         <h2>
           {kind && <Mark kind={kind} />}
@@ -156,7 +156,7 @@ export function Inspector({ name, at: asked }: { name: string; at: Place }) {
   );
 }
 
-/** What the colours stand for, as far as they are there. */
+/** The legend of the kinds that occur. */
 function Legend({ history, length }: { history: History; length: number }) {
   const counts = useMemo(() => {
     const counts = new Map<Kind, number>();
@@ -178,7 +178,7 @@ function Legend({ history, length }: { history: History; length: number }) {
   );
 }
 
-/** The message, with the block in view that the event is about. */
+/** The message at the current event, with the event's block in view. */
 function Then({ message, event }: { message: Msg | undefined; event: AgentEvent | undefined }) {
   const box = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
@@ -186,12 +186,12 @@ function Then({ message, event }: { message: Msg | undefined; event: AgentEvent 
     if (!box.current || !piece) return;
     const seen = box.current.getBoundingClientRect();
     const { top, bottom } = piece.getBoundingClientRect();
-    // What grows does so at its end.
+    // Blocks grow at their end.
     if (bottom > seen.bottom - ROOM) box.current.scrollTop += bottom - seen.bottom + ROOM;
     else if (bottom < seen.top + ROOM) box.current.scrollTop += top - seen.top - ROOM;
   }, [message, event]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling content must be reachable by keyboard.
     <section ref={box} className="then" aria-label="The message after this event" tabIndex={0}>
       <h2>The message after this event</h2>
       <TouchedContext value={event && blockOf(event)}>
@@ -201,7 +201,7 @@ function Then({ message, event }: { message: Msg | undefined; event: AgentEvent 
   );
 }
 
-/** How long after the message's first event an event came. */
+/** Returns the time between the message's first event and an event. */
 function elapsed(history: History, at: number): string {
   const first = history.extentAt(at)?.first;
   const began = first === undefined ? undefined : timeOf(history.entries[first]!.event.created_at);

@@ -2,10 +2,7 @@ import type { AgentEvent } from "@recount/client";
 import { firstLine } from "../lib/format";
 import { isRecord } from "../lib/json";
 
-/**
- * The kinds of things that events are about, each with a name and a colour. What begins and ends things stands taller on the
- * time line.
- */
+/** The kinds of events, each with a name and a colour. Begin and end events are drawn taller on the timeline. */
 export const kinds = {
   message: { label: "Message", height: 1 },
   reply: { label: "Reply", height: 1 },
@@ -22,7 +19,7 @@ export const kinds = {
 
 export type Kind = keyof typeof kinds;
 
-/** The colour of a kind, in the light or in the dark. */
+/** Returns the colour of a kind in the current theme. */
 export const colourOf = (kind: Kind): string => `var(--kind-${kind})`;
 
 export function kindOf(event: AgentEvent): Kind {
@@ -42,7 +39,7 @@ export function kindOf(event: AgentEvent): Kind {
   return /^(REQUIRE|USER|EXTERNAL)_/.test(type) ? "ask" : "signal";
 }
 
-/** What an event says, in a few characters. */
+/** Returns a short summary of an event. */
 export function gist(event: AgentEvent): string {
   switch (event.type) {
     case "REPLY_START":
@@ -79,7 +76,7 @@ export function gist(event: AgentEvent): string {
   }
 }
 
-/** The block that an event is about. */
+/** Returns the id of the block that an event concerns. */
 export function blockOf(event: AgentEvent): string | undefined {
   switch (event.type) {
     case "REQUIRE_USER_CONFIRM":

@@ -1,12 +1,12 @@
 import { colourOf, type Kind, kinds } from "./kinds";
 
-/** As wide as the handle that is dragged, half of it on each side. */
+/** The margin on each side, in pixels: half the width of the slider's handle. */
 const EDGE = 8;
 
-/** In which order kinds stand on each other, from the top. */
+/** The stacking order of the kinds, from the top. */
 const ORDER = Object.keys(kinds) as Kind[];
 
-/** Draws events from left to right: each by itself where there is room, else how many there are of each kind. */
+/** Draws events from left to right: individually if there is room, otherwise the share of each kind per column. */
 export function paint(element: HTMLCanvasElement, events: readonly Kind[], length: number): void {
   const { clientWidth: width, clientHeight: height } = element;
   const ratio = devicePixelRatio || 1;
@@ -38,12 +38,12 @@ export function paint(element: HTMLCanvasElement, events: readonly Kind[], lengt
       bar(kind, EDGE + column, top, 1, share * height);
       top += share * height;
     }
-    // However much else happened there, somebody was asked.
+    // Questions to the user are always visible, whatever else is in the column.
     if (shares.has("ask")) bar("ask", EDGE + column, 0, 1, height);
   });
 }
 
-/** What part of the events in each column is of which kind. */
+/** Returns the share of each kind among the events of each column. */
 export function sharesOf(events: readonly Kind[], length: number, columns: number): Map<Kind, number>[] {
   return Array.from({ length: columns }, (_, column) => {
     const from = Math.floor((column * length) / columns);
@@ -56,7 +56,7 @@ export function sharesOf(events: readonly Kind[], length: number, columns: numbe
   });
 }
 
-/** The colours of the kinds, in the light or in the dark. The element takes each of them to find out what it is. */
+/** Returns the colours of the kinds in the current theme. Each is resolved through the element's style. */
 function coloursIn(element: HTMLElement): Record<Kind, string> {
   const style = getComputedStyle(element);
   const colours = ORDER.map((kind) => {

@@ -2,12 +2,12 @@ import { useEffect } from "react";
 import { timeOf } from "../lib/format";
 import type { History } from "./history";
 
-/** No pause is longer than this, whatever happened in it, in milliseconds. */
+/** The longest pause between two events during replay, in milliseconds. */
 const LONGEST = 1_200;
-/** How often there is something new to see, in milliseconds. */
+/** The interval of updates, in milliseconds. */
 const FRAME = 16;
 
-/** Goes on from event to event as fast as they happened, times a speed, as long as it plays. */
+/** Plays the events at their original pace, multiplied by a speed. */
 export function useReplay(
   isPlaying: boolean,
   speed: number,
@@ -20,7 +20,7 @@ export function useReplay(
     if (!isPlaying) return;
     const last = history.length - 1;
     if (at >= last) return onEnd();
-    // Several events may belong to one frame.
+    // One frame may show several events.
     let next = at;
     let wait = 0;
     while (next < last && wait < FRAME) {

@@ -3,7 +3,7 @@ import type { History } from "./history";
 import { gist } from "./kinds";
 import { paint } from "./paint";
 
-/** All events from left to right, to be dragged over. */
+/** All events from left to right, with a slider. */
 export function Timeline({
   history,
   length,
@@ -12,7 +12,7 @@ export function Timeline({
 }: {
   history: History;
   length: number;
-  /** From 0. */
+  /** The index of the current event. */
   at: number;
   onGo: (at: number) => void;
 }) {
@@ -23,7 +23,7 @@ export function Timeline({
     const draw = () => paint(element, history.kinds, length);
     const observer = new ResizeObserver(draw);
     observer.observe(element);
-    // Its colours are those of the page.
+    // The canvas is redrawn in the colours of the new theme.
     const themes = new MutationObserver(draw);
     themes.observe(document.documentElement, { attributeFilter: ["data-theme"] });
     const system = matchMedia("(prefers-color-scheme: dark)");

@@ -4,20 +4,20 @@ import { readLog } from "../service/log";
 import { useService } from "../service/where";
 import { History } from "./history";
 
-/** How long to wait before the log is asked for again, in milliseconds. */
+/** The delay before the log is requested again, in milliseconds. */
 const PAUSE = 1_000;
-/** How often there is more to see, in milliseconds. */
+/** The interval of updates, in milliseconds. */
 const OFTEN = 80;
 
-/** What is known of a session's log. It is another object whenever there is more of it. */
+/** The known part of a session's log. It is a new object whenever it has grown. */
 export interface Known {
   readonly history: History;
-  /** Whether all is known that there was when it was looked for. */
+  /** Whether all entries that existed when reading began have been read. */
   readonly isRead: boolean;
   readonly error: RecountError | undefined;
 }
 
-/** Reads a session's whole log, and goes on reading. */
+/** Reads a session's whole log and follows it. */
 export function useHistory(name: string): Known {
   const service = useService();
   const [known, setKnown] = useState<Known>(() => ({ history: new History(), isRead: false, error: undefined }));

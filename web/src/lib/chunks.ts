@@ -1,21 +1,21 @@
-/** Messages that are shown or hidden together. */
+/** Messages that are rendered or replaced by empty space together. */
 export interface Chunk<M> {
-  /** Stays the same when older messages come before it. */
+  /** The key. It does not change when older messages are inserted before. */
   readonly key: string;
-  /** The same list as long as none of its messages has changed. */
+  /** The messages. The list is the same object until one of them changes. */
   readonly messages: readonly M[];
 }
 
-/** How many messages are shown or hidden together. */
+/** The number of messages in a chunk. */
 export const CHUNK = 16;
 
 /**
- * Cuts a growing list into chunks. Older messages that come before the first leave the chunks after them as they are, and
- * a message that changes changes only its own.
+ * Splits a growing list into chunks. Older messages at the front leave the existing chunks unchanged, and a changed
+ * message changes only its own chunk.
  */
 export class Chunks<M extends { readonly id: string }> {
   #first: string | undefined;
-  /** How many messages have come before the one that was the first at first. */
+  /** The number of messages that were inserted before the initial first one. */
   #older = 0;
   #generation = 0;
   #known = new Map<number, Chunk<M>>();

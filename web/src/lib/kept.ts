@@ -1,9 +1,9 @@
 import { useState } from "react";
 
-/** What was opened or closed by hand stays so when a part of a long page is taken away and comes back. */
+/** The state of toggles by name. It survives unmounting parts of a long page. */
 const kept = new Map<string, unknown>();
 
-/** Like `useState`, but remembered under a name for as long as the page lives. */
+/** Like `useState`, but the value is stored under a name until the page is closed. */
 export function useKept<T>(name: string, initial: T): [T, (value: T) => void] {
   const [, refresh] = useState(0);
   const value = kept.has(name) ? (kept.get(name) as T) : initial;

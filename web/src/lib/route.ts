@@ -1,17 +1,17 @@
 import { useSyncExternalStore } from "react";
 
-/** Where the inspector stands: at an event, counted from one; at the newest one; or where a message begins. */
+/** The position of the inspector: an event, counted from one; the newest event; or the beginning of a message. */
 export type Place = number | "end" | { readonly message: string };
 
-/** What the page shows. */
+/** The view that an address selects. */
 export interface Route {
-  /** The session, unless it is a new one. */
+  /** The session; `undefined` for a new one. */
   readonly session: string | undefined;
-  /** Where the inspector stands; `undefined` where it is closed. */
+  /** The position of the inspector; `undefined` if it is closed. */
   readonly inspect: Place | undefined;
 }
 
-/** Reads an address: `/`, `/s/NAME`, `/s/NAME?inspect=12`, `/s/NAME?inspect=end`, `/s/NAME?inspect=of:MESSAGE`. */
+/** Parses an address: `/`, `/s/NAME`, `/s/NAME?inspect=12`, `/s/NAME?inspect=end`, `/s/NAME?inspect=of:MESSAGE`. */
 export function readRoute({ pathname, search }: { pathname: string; search: string }): Route {
   const name = /^\/s\/([A-Za-z0-9_-]{1,64})\/?$/.exec(pathname)?.[1];
   const place = new URLSearchParams(search).get("inspect");
@@ -23,7 +23,7 @@ function readPlace(text: string): Place {
   return text.startsWith("of:") ? { message: text.slice(3) } : "end";
 }
 
-/** The address of what is shown. */
+/** Returns the address of a route. */
 export function addressOf({ session, inspect }: Partial<Route>): string {
   const path = session ? `/s/${session}` : "/";
   if (!session || inspect === undefined) return path;
@@ -39,7 +39,7 @@ const update = () => {
 };
 globalThis.addEventListener?.("popstate", update);
 
-/** Shows something else. `replace` leaves no step to go back to. */
+/** Navigates to a route. `replace` adds no history entry. */
 export function go(route: Partial<Route>, how?: "replace"): void {
   const address = addressOf(route);
   if (how) history.replaceState(null, "", address);
@@ -47,7 +47,7 @@ export function go(route: Partial<Route>, how?: "replace"): void {
   update();
 }
 
-/** What the page shows now. */
+/** Returns the current route. */
 export function useRoute(): Route {
   return useSyncExternalStore(
     (listener) => {

@@ -1,4 +1,4 @@
-/** Lets the user keep what is at an address of this page, under a name. */
+/** Downloads an address of this page under a file name. */
 export function save(address: string, name: string): void {
   const link = document.createElement("a");
   link.href = address;

@@ -1,7 +1,7 @@
-/** What the browser keeps: as long as the tab is open, or for good. */
+/** The browser's storage: until the tab is closed, or permanent. */
 export type Keeper = "sessionStorage" | "localStorage";
 
-/** What was kept under a name. Where a browser keeps nothing, as in some private windows, there is nothing. */
+/** Returns the stored value, or `undefined`. Some browsers store nothing in private windows. */
 export function recall(where: Keeper, name: string): string | undefined {
   try {
     return globalThis[where].getItem(name) ?? undefined;
@@ -10,12 +10,12 @@ export function recall(where: Keeper, name: string): string | undefined {
   }
 }
 
-/** Keeps a text under a name, or nothing any more. Where there is no room for it, what was there before is gone too. */
+/** Stores a text under a name, or removes it. If there is no room for it, the previous value is removed too. */
 export function keep(where: Keeper, name: string, text: string | undefined): void {
   try {
     globalThis[where].removeItem(name);
     if (text) globalThis[where].setItem(name, text);
   } catch {
-    // What does not fit lasts as long as the page.
+    // A value that does not fit is lost with the page.
   }
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { keep, recall } from "./storage";
 
-/** As the system has it, or chosen. */
+/** The system's theme, or a chosen one. */
 export type Theme = "system" | "light" | "dark";
 
 const KEY = "recount.theme";

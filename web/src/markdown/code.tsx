@@ -2,10 +2,10 @@ import { createContext, memo, useContext } from "react";
 import { CopyButton } from "../parts/copy";
 import { Highlighted } from "./highlight";
 
-/** Whether more is still to come of what is shown. */
+/** Whether the displayed text is still growing. */
 export const Growing = createContext(false);
 
-/** A piece of code: its language, its text in colours, and a button to copy it. */
+/** A code block: its language, highlighted text, and a copy button. */
 export const Code = memo(function Code({
   code,
   language,
@@ -22,7 +22,7 @@ export const Code = memo(function Code({
         <span>{caption}</span>
         <CopyButton text={code} label="Copy code" />
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling content must be reachable by keyboard. */}
       <pre tabIndex={0}>
         <code>
           <Highlighted code={code} language={language} grows={grows} />

@@ -2,15 +2,13 @@ import type { Token } from "markdown-it";
 import { createElement, Fragment, type ReactNode } from "react";
 import { Code } from "./code";
 
-/** A message has no headings of the page's own rank. */
+/** The headings of a message rank below those of the page. */
 const headings: Record<string, string> = { h1: "h3", h2: "h4", h3: "h5", h4: "h6", h5: "h6", h6: "h6" };
 
-/** What has a direction of writing of its own. */
+/** The elements with their own text direction. */
 const BLOCKS = /^(p|h[1-6]|ul|blockquote)$/;
 
-/**
- * Elements for what the parser found. There is no way from a text to anything but these: no HTML is written anywhere.
- */
+/** Returns elements for parsed tokens. No HTML is ever inserted, so a text cannot create any other element. */
 export function elementsOf(tokens: readonly Token[]): ReactNode[] {
   let next = 0;
   const siblings = (): ReactNode[] => {
@@ -26,9 +24,9 @@ export function elementsOf(tokens: readonly Token[]): ReactNode[] {
   return siblings();
 }
 
-/** An element with others in it. */
+/** Returns an element with children. */
 function enclosing(token: Token, children: ReactNode[]): ReactNode {
-  // A paragraph of a list without empty lines.
+  // A paragraph in a tight list.
   if (token.hidden) return children;
   const { tag } = token;
   switch (token.type) {
@@ -40,7 +38,7 @@ function enclosing(token: Token, children: ReactNode[]): ReactNode {
       );
     case "table_open":
       return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling content must be reachable by keyboard.
         <div className="table" tabIndex={0}>
           <table>{children}</table>
         </div>
@@ -59,12 +57,12 @@ function enclosing(token: Token, children: ReactNode[]): ReactNode {
       return createElement(tag, { dir: "auto", ...(align && { style: { textAlign: align } }) }, children);
     }
     default:
-      // Each begins where its own writing does.
+      // Each block has its own text direction.
       return createElement(headings[tag] ?? tag, BLOCKS.test(tag) ? { dir: "auto" } : null, children);
   }
 }
 
-/** An element without others in it. */
+/** Returns an element without children. */
 function single(token: Token): ReactNode {
   switch (token.type) {
     case "inline":
@@ -93,8 +91,8 @@ function single(token: Token): ReactNode {
 }
 
 /**
- * Who can write into a message could have the page tell another server what is in it, by naming a picture there. So only
- * pictures that are in the text are shown, and others are links.
+ * Renders images only from `data:image/` addresses; other images become links. Otherwise a message could send its
+ * content to another server by the address of an image.
  */
 function image(token: Token): ReactNode {
   const source = attribute(token, "src") ?? "";

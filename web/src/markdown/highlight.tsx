@@ -43,15 +43,15 @@ const highlighter = createLowlight({
 });
 highlighter.registerAlias({ bash: ["console", "shell", "zsh"], ini: ["toml"], json: ["jsonl", "ndjson"] });
 
-/** What comes after so many characters stays plain: nobody reads it by its colours. */
+/** The maximum number of highlighted characters. The rest is plain. */
 const LONGEST = 50_000;
 
-/** Code that grows is coloured in pieces of at least so many characters, and only the last of them anew. */
+/** The minimum length of a highlighted piece. While code grows, only its last piece is highlighted again. */
 const PIECE = 4_000;
 
 type Node = ReturnType<typeof highlighter.highlight>["children"][number];
 
-/** Code with its parts marked, as far as its language is known. What `grows` may look otherwise when it is complete. */
+/** Highlighted code, if its language is known. While it `grows`, the result may differ from the final one. */
 export function Highlighted({ code, language, grows }: { code: string; language: string; grows: boolean }): ReactNode {
   if (!highlighter.registered(language)) return code;
   if (!grows) {
@@ -71,13 +71,13 @@ export function Highlighted({ code, language, grows }: { code: string; language:
   });
 }
 
-/** Code, cut at ends of lines. When it has become longer, all but the last piece are as they were. */
+/** Splits code at line ends. When it grows, all pieces but the last are unchanged. */
 export function piecesOf(code: string): string[] {
   const pieces: string[] = [];
   let start = 0;
   while (code.length - start >= PIECE) {
     const line = code.indexOf("\n", start + PIECE - 1) + 1;
-    // A line may have any length.
+    // A line may be longer than a piece.
     const end = line > 0 && line <= start + 2 * PIECE ? line : start + 2 * PIECE;
     if (end > code.length) break;
     pieces.push(code.slice(start, end));
@@ -92,7 +92,7 @@ const Coloured = memo(function Coloured({ code, language }: { code: string; lang
 
 function show(nodes: readonly Node[]): ReactNode {
   return nodes.map((node, i) => {
-    // Nothing but the order tells the parts of a piece of code apart.
+    // The pieces are identified only by their order.
     const key = i;
     if (node.type === "text") return <Fragment key={key}>{node.value}</Fragment>;
     if (node.type !== "element") return null;

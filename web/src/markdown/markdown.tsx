@@ -5,7 +5,7 @@ import { elementsOf } from "./elements";
 import { parser } from "./parser";
 import { type Split, split } from "./split";
 
-/** A text in Markdown. One that `grows` is shown anew only at its end. */
+/** Text in Markdown. While it `grows`, only its end is rendered again. */
 export const Markdown = memo(function Markdown({ text, grows }: { text: string; grows: boolean }) {
   const before = useRef<Split>(undefined);
   const now = split(text, grows ? before.current : undefined);

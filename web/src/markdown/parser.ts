@@ -1,12 +1,12 @@
 import MarkdownIt from "markdown-it";
 
 /**
- * No HTML: what looks like it is text. And no headings by a line of dashes below them: in a text that grows, each list would
- * make one of the line before it for a moment.
+ * HTML is treated as text. Setext headings are disabled: in a growing text, each list would briefly turn the line
+ * before it into a heading.
  */
 export const parser = MarkdownIt({ html: false, linkify: true, breaks: false, typographer: false }).disable("lheading");
 
-/** An item of a list that can be done begins with a box. */
+/** Matches the box at the beginning of a task list item. */
 const TASK = /^\[([ x])\] /i;
 
 parser.core.ruler.after("inline", "tasks", ({ tokens }) => {

@@ -1,17 +1,16 @@
 import type { Env } from "markdown-it";
 import { parser } from "./parser";
 
-/** A text, cut where its paragraphs, lists, tables and so on begin. */
+/** A text, split at its top-level blocks. */
 export interface Split {
   readonly text: string;
   readonly blocks: readonly string[];
 }
 
 /**
- * Cuts a text into blocks that can be shown one by one, so that a text that grows is shown anew only at its end.
+ * Splits a text into blocks that are rendered separately, so that a growing text is rendered again only at its end.
  *
- * What was cut before is used where the text only has become longer: its last block may still change, and those before it
- * cannot.
+ * If the text only has grown, the earlier split is reused: only its last block may change.
  */
 export function split(text: string, before?: Split): Split {
   const isLonger = before !== undefined && before.blocks.length > 1 && text.startsWith(before.text);
@@ -21,14 +20,14 @@ export function split(text: string, before?: Split): Split {
   return { text, blocks: blocks ? [...settled, ...blocks] : [text] };
 }
 
-/** The blocks of a text with the empty lines after them, or `undefined` where they cannot be told apart. */
+/** Returns the blocks of a text with the empty lines after them, or `undefined` if it cannot be split. */
 function cut(text: string): string[] | undefined {
   const env: Env = {};
   const beginnings: number[] = [];
   for (const { level, map, nesting } of parser.parse(text, env)) {
     if (level === 0 && nesting >= 0 && map) beginnings.push(map[0]);
   }
-  // The target of a link may stand anywhere.
+  // A link reference definition may be anywhere in the text.
   if (Object.keys(env.references ?? {}).length) return;
   if (beginnings.length < 2) return text ? [text] : [];
   const lines = linesOf(text);
@@ -36,5 +35,5 @@ function cut(text: string): string[] | undefined {
   return beginnings.map((line, i) => lines.slice(line, beginnings[i + 1] ?? lines.length).join(""));
 }
 
-/** The lines of a text, each with its end. */
+/** Returns the lines of a text with their line ends. */
 const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];

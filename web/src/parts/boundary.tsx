@@ -1,6 +1,6 @@
 import { Component, type ReactNode } from "react";
 
-/** Shows something else where showing a thing fails, so that the rest of the page stays. It tries again for another thing. */
+/** Renders a fallback if rendering fails, so that the rest of the page keeps working. It retries when `of` changes. */
 export class Boundary extends Component<
   { readonly of: unknown; readonly instead: ReactNode; readonly children: ReactNode },
   { readonly failed: unknown; readonly hasFailed: boolean }

@@ -7,7 +7,7 @@ const words: Record<ConnectionState, string> = {
   offline: "Offline, trying again",
 };
 
-/** Where the connection stands, in words and by a dot. */
+/** The state of the connection: a label and a dot. */
 export function Connection({ state }: { state: ConnectionState }) {
   return (
     <span className="connection" data-state={state} role="status">

@@ -1,7 +1,9 @@
 import { useEffect, useState } from "react";
 import { Icon } from "./icon";
 
-/** Puts a text where it can be pasted from. Over plain HTTP from afar, or in a frame, browsers have only the old way. */
+/**
+ * Copies a text to the clipboard. Without a secure context, or in a frame, only the deprecated command is available.
+ */
 async function write(text: string): Promise<void> {
   const isWritten = await navigator.clipboard?.writeText(text).then(
     () => true,
@@ -16,7 +18,7 @@ async function write(text: string): Promise<void> {
   box.remove();
 }
 
-/** Copies a text, and says so for a moment. */
+/** Copies a text and confirms it for a moment. */
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [isDone, setDone] = useState(false);
   useEffect(() => {

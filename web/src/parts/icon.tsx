@@ -1,4 +1,4 @@
-/** Drawn with lines in a square of 24. */
+/** Line drawings on a 24 × 24 grid. */
 const paths = {
   plus: "M12 5v14M5 12h14",
   send: "M12 19V5M6 11l6-6 6 6",
@@ -30,7 +30,7 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-/** A picture beside words, or in a button that has a name. It says nothing by itself. */
+/** A decorative icon next to a text, or in a button with a name. It is hidden from screen readers. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">

@@ -9,20 +9,20 @@ interface Notice {
 
 const Tell = createContext<(what: unknown) => void>(() => {});
 
-/** What went wrong, in words. */
+/** Returns the message for an error. */
 export function wordsFor(what: unknown): string {
   if (typeof what === "string") return what;
-  // That is what becomes of a request that gets no answer at all, or one of a proxy that gets none.
+  // The request got no response, or a proxy got none.
   const isUnreached = what instanceof RecountError && !what.kind && /^50[234]$/.test(`${what.status}`);
   if (what instanceof TypeError || isUnreached) return "The service cannot be reached.";
   const text = what instanceof Error ? what.message : String(what);
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 }
 
-/** Tells the user that something went wrong: an error, or a sentence. */
+/** Returns a function that shows an error or a sentence to the user. */
 export const useTell = () => useContext(Tell);
 
-/** Holds what the user is told until it is put away. */
+/** Shows notices until the user dismisses them. */
 export function Notices({ children }: { children: ReactNode }) {
   const [notices, setNotices] = useState<readonly Notice[]>([]);
   const tell = useCallback((what: unknown) => {

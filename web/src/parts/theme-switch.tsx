@@ -4,7 +4,7 @@ import { Icon, type IconName } from "./icon";
 const next: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
 const icons: Record<Theme, IconName> = { system: "screen", light: "sun", dark: "moon" };
 
-/** Goes from the system's colours to light, to dark, and back. */
+/** Cycles through the system's theme, light and dark. */
 export function ThemeSwitch() {
   const [theme, setTheme] = useTheme();
   return (

@@ -1,6 +1,6 @@
 import { clockTime, duration, fullTime, timeOf } from "../lib/format";
 
-/** A time, as a person reads it; hovering shows it whole. */
+/** A time in a readable format, with the full time as its tooltip. */
 export function Time({ at, show = clockTime }: { at: string; show?: (time: number) => string }) {
   const time = timeOf(at);
   if (time === undefined) return null;
@@ -11,7 +11,7 @@ export function Time({ at, show = clockTime }: { at: string; show?: (time: numbe
   );
 }
 
-/** How long something took that has ended; nothing where that is not known, or not worth a word. */
+/** The duration between two times, or nothing if it is unknown or too short. */
 export function Took({
   from,
   until,
@@ -20,9 +20,9 @@ export function Took({
 }: {
   from: string | null | undefined;
   until: string | null | undefined;
-  /** From how many milliseconds on it is worth a word. */
+  /** The shortest duration that is displayed, in milliseconds. */
   least?: number;
-  /** What is said before it. */
+  /** The text before the duration. */
   before?: string;
 }) {
   const began = timeOf(from);

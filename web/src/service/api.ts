@@ -1,6 +1,6 @@
 import { request, type ServerOptions, type SessionInfo, type Usage } from "@recount/client";
 
-/** An agent that a session can have. */
+/** An agent that is available for sessions. */
 export interface AgentInfo {
   readonly name: string;
   readonly model: string;
@@ -20,7 +20,7 @@ export const createSession = (
   about: { agent?: string | undefined; title?: string | undefined },
 ): Promise<SessionInfo> => request<SessionInfo>(where, "POST", "sessions", about);
 
-/** Makes a session with a name of one's own. */
+/** Creates a session with a chosen name. */
 export const putSession = (where: ServerOptions, name: string): Promise<SessionInfo> =>
   request<SessionInfo>(where, "PUT", `sessions/${name}`, {});
 
@@ -33,10 +33,10 @@ export const renameSession = (where: ServerOptions, name: string, title: string 
 export const deleteSession = (where: ServerOptions, name: string): Promise<unknown> =>
   request(where, "DELETE", `sessions/${name}`);
 
-/** A new session that stands where another one stood before a message. */
+/** Creates a session with the state of another one before a message. */
 export const forkBefore = (where: ServerOptions, name: string, message: string): Promise<SessionInfo> =>
   request<SessionInfo>(where, "POST", `sessions/${name}/fork`, { before: message });
 
-/** Whether the service wants a token, and takes this one. */
+/** Exchanges the token for a ticket. This shows whether the service accepts it, or needs none. */
 export const tradeToken = (where: ServerOptions): Promise<{ ticket: string | null }> =>
   request(where, "POST", "tickets", {});

@@ -2,19 +2,19 @@ import type { ServerOptions } from "@recount/client";
 import { useEffect, useState } from "react";
 import { useService } from "./where";
 
-/** How many that are not shown any more are kept, because one may scroll back to them. */
+/** The number of unused entries to keep, because the user may scroll back to them. */
 const SPARE = 32;
 
-/** Bytes that were fetched, or are being fetched. */
+/** A blob that was fetched or is being fetched. */
 interface Fetched {
   readonly address: Promise<string>;
   users: number;
 }
 
-/** By where they are, what was left last at the end. */
+/** The blobs by path, most recently released last. */
 const fetched = new Map<string, Fetched>();
 
-/** A picture's address cannot carry a token, so its bytes are fetched. */
+/** The address of an image cannot carry a token, so its bytes are fetched. */
 async function load(path: string, { token }: ServerOptions): Promise<string> {
   const response = await fetch(path, { headers: token ? { authorization: `Bearer ${token}` } : {} });
   if (!response.ok) throw new Error(`${path} cannot be had: ${response.status}`);
@@ -23,7 +23,7 @@ async function load(path: string, { token }: ServerOptions): Promise<string> {
 
 function leave(path: string, left: Fetched): void {
   left.users--;
-  // What could not be had is tried again.
+  // A failed request is already removed, so that it is retried.
   if (fetched.get(path) !== left) return;
   fetched.delete(path);
   fetched.set(path, left);
@@ -34,7 +34,7 @@ function leave(path: string, left: Fetched): void {
   }
 }
 
-/** Where bytes of the service can be shown from; `undefined` until they are here, and `null` where they cannot be had. */
+/** Returns the local address of a blob: `undefined` until it is loaded, and `null` if it is not available. */
 export function useBlob(path: string | undefined): string | undefined | null {
   const service = useService();
   const [shown, setShown] = useState<{ path: string; address: string | null }>();

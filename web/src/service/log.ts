@@ -6,18 +6,18 @@ export interface Entry {
   readonly event: AgentEvent;
 }
 
-/** The parts of a cursor. */
+/** Parses a cursor. */
 export function partsOf(cursor: string): { epoch: string; place: number } {
   const [epoch = "", place = "0"] = cursor.split(".");
   return { epoch, place: Number(place) };
 }
 
 /**
- * Reads a session's log with the places of its entries, in batches as they arrive, sub-agents' replies among them. An empty
- * one says that all was read that was there. It goes on with what is written, until the connection ends or the signal says
- * so.
+ * Reads a session's log in batches as they arrive, with the places of the entries and including sub-agents' replies. An
+ * empty batch means that all existing entries were read. Reading continues with new entries until the connection ends
+ * or the signal is aborted.
  *
- * @throws RecountError of the kind `gap` where the entries after the place are gone.
+ * @throws RecountError of the kind `gap` if the entries after the place are gone.
  */
 export async function* readLog(
   where: ServerOptions,

@@ -1,6 +1,6 @@
 import type { Content } from "../conversation/said";
 
-/** What will be said first in sessions that are about to be shown. */
+/** The first messages of sessions that are about to be displayed. */
 const first = new Map<string, Content>();
 
 export const willSay = (session: string, content: Content): void => {

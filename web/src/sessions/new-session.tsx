@@ -9,10 +9,10 @@ import { type Agents, createSession, listAgents } from "../service/api";
 import { useService } from "../service/where";
 import { willSay } from "./first";
 
-/** What the demo model understands. */
+/** Messages that the demo model understands. */
 const EXAMPLES = ["Think, then use a tool", "Show me an image", "Tell me something long"];
 
-/** Where a session begins: what is said first makes it. */
+/** The page of a new session. The first message creates it. */
 export function NewSession({ menu, state }: { menu: ReactNode; state: ConnectionState }) {
   const service = useService();
   const tell = useTell();

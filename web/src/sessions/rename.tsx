@@ -6,7 +6,7 @@ import { useTell } from "../parts/notices";
 import { deleteSession, renameSession } from "../service/api";
 import { useService } from "../service/where";
 
-/** Gives a session another title, or deletes it. */
+/** Renames or deletes a session. */
 export function Rename({ session, onClose }: { session: SessionInfo; onClose: () => void }) {
   const service = useService();
   const tell = useTell();
@@ -31,7 +31,7 @@ export function Rename({ session, onClose }: { session: SessionInfo; onClose: ()
         aria-label="Title"
         dir="auto"
         value={title}
-        // biome-ignore lint/a11y/noAutofocus: who asks to rename wants to type.
+        // biome-ignore lint/a11y/noAutofocus: the user has just opened the form to type.
         autoFocus
         onChange={(event) => setTitle(event.target.value)}
       />
@@ -41,7 +41,7 @@ export function Rename({ session, onClose }: { session: SessionInfo; onClose: ()
             <Icon name="trash" />
             Really delete
           </button>
-          {/* biome-ignore lint/a11y/noAutofocus: the button that was pressed is gone. */}
+          {/* biome-ignore lint/a11y/noAutofocus: the pressed button is gone. */}
           <button type="button" className="small quiet" autoFocus onClick={() => setSure(false)}>
             Keep it
           </button>

@@ -20,7 +20,7 @@ import { takeFirst, willSay } from "./first";
 import { chosenName, titleOf } from "./titles";
 import { Usage } from "./usage";
 
-/** A session: what has been said in it, and where more is said. */
+/** A session: its messages and the input box. */
 export function SessionPage({
   name,
   info,
@@ -29,9 +29,9 @@ export function SessionPage({
   menu,
 }: {
   name: string;
-  /** What the list of sessions knows about it. */
+  /** The session's entry in the list of sessions. */
   info: SessionInfo | undefined;
-  /** Whether there is such a list by now. */
+  /** Whether the list of sessions is loaded. */
   isListed: boolean;
   inspect: Route["inspect"];
   menu: ReactNode;
@@ -44,7 +44,7 @@ export function SessionPage({
   const isReplying = messages.some((message) => activityOf(message) !== "ended");
   const shown = useRef(messages);
   shown.current = messages;
-  // What it is called is not known at first, and another name would be seen for a moment.
+  // The title is not known at first, and another name would flash.
   const title = error ? name : info ? titleOf(info) : isListed ? chosenName(name) : "";
 
   useEffect(() => {

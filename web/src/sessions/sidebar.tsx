@@ -10,10 +10,10 @@ import { asBefore, newestFirst } from "./order";
 import { Rename } from "./rename";
 import { isCalled, titleOf } from "./titles";
 
-/** From so many sessions on there is something to search in. */
+/** The number of sessions from which there is a search box. */
 const MANY = 8;
 
-/** The sessions, live. */
+/** The live list of sessions. */
 export function Sidebar({
   view: { sessions, state },
   current,
@@ -31,7 +31,7 @@ export function Sidebar({
   const shown = all.filter((session) => isCalled(session, wanted));
   const waiting = all.filter(({ status }) => status === "waiting");
   const goToWaiting = () => {
-    // From one to the next, and from the last to the first.
+    // From one waiting session to the next, and from the last to the first.
     const next = waiting[waiting.findIndex(({ id }) => id === current) + 1] ?? waiting[0];
     go({ session: next?.id });
     onGo();
@@ -71,7 +71,7 @@ export function Sidebar({
           </button>
         )}
       </div>
-      {/* What one points at, or is in with the keyboard, does not go elsewhere. */}
+      {/* An item under the pointer, or with the keyboard focus, keeps its place. */}
       <nav
         aria-label="Sessions"
         onPointerEnter={() => setHeld(true)}
@@ -94,7 +94,7 @@ export function Sidebar({
 
 const standings = { running: "Replying", waiting: "Waits for an answer", idle: undefined };
 
-/** There may be thousands, and few of them change. */
+/** Memoized: there may be thousands of items, and few of them change. */
 const Item = memo(function Item({
   session,
   isCurrent,

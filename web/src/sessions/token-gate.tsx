@@ -1,6 +1,6 @@
 import { type SubmitEvent, useState } from "react";
 
-/** Asks for a token. It is kept as long as the tab is open. */
+/** Asks the user for a token. It is stored until the tab is closed. */
 export function TokenGate({ why, onToken }: { why: string | undefined; onToken: (token: string) => Promise<void> }) {
   const [token, setToken] = useState("");
   const [isAsking, setAsking] = useState(false);
@@ -24,7 +24,7 @@ export function TokenGate({ why, onToken }: { why: string | undefined; onToken: 
           type="password"
           autoComplete="off"
           value={token}
-          // biome-ignore lint/a11y/noAutofocus: there is nothing else to be done here.
+          // biome-ignore lint/a11y/noAutofocus: the form is the only content of the page.
           autoFocus
           aria-describedby={why ? "why" : undefined}
           onChange={(event) => setToken(event.target.value)}

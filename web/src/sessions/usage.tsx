@@ -4,14 +4,14 @@ import { count } from "../lib/format";
 import { getSession } from "../service/api";
 import { useService } from "../service/where";
 
-/** How many tokens a session has taken. It is asked for again whenever a reply has ended. */
+/** The number of tokens that a session has used. It is requested again when a reply ends. */
 export function Usage({ name, messages, isLive }: { name: string; messages: readonly Msg[]; isLive: boolean }) {
   const service = useService();
   const [usage, setUsage] = useState<Tokens>();
-  // They need not end in the order in which they began.
+  // Replies may end in another order than they began.
   const ended = messages.filter(({ role, finished_at }) => role === "assistant" && finished_at).length;
   useEffect(() => {
-    // A session that cannot be read has none, and what was taken before a gap is no longer so.
+    // An unreadable session has no usage, and the value from before a gap is outdated.
     if (!isLive) return;
     let isWanted = true;
     getSession(service, name).then(

@@ -7,13 +7,13 @@ import { NewSession } from "./new-session";
 import { SessionPage } from "./session-page";
 import { Sidebar } from "./sidebar";
 
-/** Goes to where one types, or else to what is shown. The address stays as it is. */
+/** Focuses the input box, or else the main content. The address is not changed. */
 function skip(event: MouseEvent): void {
   event.preventDefault();
   document.getElementById(document.getElementById("message") ? "message" : "main")?.focus();
 }
 
-/** The sessions on the left, and the one that the address names beside them. */
+/** The list of sessions, and the session of the address next to it. */
 export function Workspace({ onRefused }: { onRefused: () => void }) {
   const route = useRoute();
   const view = useSessions(useService());
@@ -29,7 +29,7 @@ export function Workspace({ onRefused }: { onRefused: () => void }) {
     if (!isOpen) return;
     sidebar.current?.querySelector("button")?.focus();
     const onKey = (event: KeyboardEvent) => event.key === "Escape" && close();
-    // Where there is room, the list is always there.
+    // On a wide screen the list is always visible.
     const wide = matchMedia("(min-width: 761px)");
     wide.addEventListener("change", close);
     addEventListener("keydown", onKey);
@@ -56,7 +56,7 @@ export function Workspace({ onRefused }: { onRefused: () => void }) {
   const { session } = route;
   return (
     <div className="workspace">
-      {/* biome-ignore lint/a11y/useValidAnchor: it goes somewhere, but the address is the session's. */}
+      {/* biome-ignore lint/a11y/useValidAnchor: the link moves the focus, but the address remains that of the session. */}
       <a className="skip" href="#main" onClick={skip}>
         Past the list of sessions
       </a>
