@@ -1,7 +1,7 @@
 /**
- * What the fold costs, next to the plain cost of `JSON.parse` of the same lines.
+ * Measures the fold next to the plain cost of `JSON.parse` of the same lines.
  *
- * Prints a table, and the figures as JSON in the last line. It fails where a target is missed.
+ * Prints a table, then the figures as JSON in the last line. Fails if a target is missed.
  */
 
 import { type AgentEvent, AssistantMsg, appendEvent, Fold, type Msg } from "../src/index.js";
@@ -17,7 +17,7 @@ interface Row {
 
 const ROUNDS = 20;
 
-/** What is made of the lines of a stream. Something must come out, so that the engine cannot leave the work out. */
+/** Processes the lines of a stream. It returns a result so that the engine cannot eliminate the work. */
 type Work = (lines: readonly string[]) => unknown;
 
 const parse: Work = (lines) => lines.reduce((length, line) => length + JSON.parse(line).type.length, 0);
@@ -28,7 +28,7 @@ const parseAndFold: Work = (lines) => {
   return fold;
 };
 
-/** The loop of who holds a message. */
+/** The loop of a caller that holds a single message. */
 const parseAndAppend =
   (append: (msg: Msg, event: AgentEvent) => Msg): Work =>
   (lines) => {
@@ -41,15 +41,15 @@ const parseAndAppend =
     return msg;
   };
 
-/** A stream, and what is measured on it beside parsing. */
+/** A stream, and the work that is measured on it besides parsing. */
 interface Case {
   readonly stream: Stream;
   readonly folding: Work;
 }
 
 /**
- * Nanoseconds per event. All cases are measured in turns, again and again, so that what else the machine does disturbs
- * all of them alike. The fastest round counts: noise only ever adds.
+ * Returns nanoseconds per event. The cases run in turns, so that other load on the machine affects all of them equally.
+ * The fastest round counts, because noise only adds time.
  */
 function measure(cases: readonly Case[]): Row[] {
   const nanoseconds = ({ lines }: Stream, work: Work) => {

@@ -1,6 +1,8 @@
 import { Random } from "../test/support/random.js";
 
-/** A stream of events as JSON lines, as AgentScope Python 2.0.10 writes them. The Rust benchmarks have the same shapes. */
+/**
+ * A stream of events as JSON lines, in the format of AgentScope Python 2.0.10. The Rust benchmarks use the same shapes.
+ */
 export interface Stream {
   readonly name: string;
   readonly lines: readonly string[];
@@ -13,7 +15,7 @@ export function textStream(deltas: number): Stream {
   return writer.stream("text");
 }
 
-/** One tool call whose arguments come in many pieces. */
+/** One tool call whose arguments arrive in many deltas. */
 export function argumentsStream(deltas: number): Stream {
   const writer = new Writer();
   const json = endless(ARGUMENTS);
@@ -27,7 +29,7 @@ export function argumentsStream(deltas: number): Stream {
   return writer.stream("arguments");
 }
 
-/** 5,000 text blocks with ten deltas each, in messages of so many blocks. */
+/** 5,000 text blocks with ten deltas each, in messages of `size` blocks. */
 export function blocksStream(size: number): Stream {
   const writer = new Writer();
   for (let message = 0; message < 5_000 / size; message++) {
@@ -38,7 +40,10 @@ export function blocksStream(size: number): Stream {
   return writer.stream(`${size} blocks`);
 }
 
-/** The same with all blocks of a message open at once. Every delta is for another block than the one before it. */
+/**
+ * Like `blocksStream`, but all blocks of a message are open at once. Consecutive deltas are always for different
+ * blocks.
+ */
 export function openBlocksStream(size: number): Stream {
   const writer = new Writer();
   const prose = endless(PROSE);
@@ -56,7 +61,7 @@ export function openBlocksStream(size: number): Stream {
   return writer.stream(`${size} open blocks`);
 }
 
-/** 4,000 data deltas of 4,800 bytes each, in messages of so many deltas. */
+/** 4,000 data deltas of 4,800 bytes each, in messages of `size` deltas. */
 export function dataStream(size: number, bytes = 4_800): Stream {
   const writer = new Writer();
   for (let message = 0; message < 4_000 / size; message++) {
@@ -72,7 +77,7 @@ export function dataStream(size: number, bytes = 4_800): Stream {
   return writer.stream(`${size} data deltas${bytes % 3 ? ", padded" : ""}`);
 }
 
-/** Writes events one after the other, each with an id and a time of its own. */
+/** Writes consecutive events, each with its own id and time. */
 class Writer {
   readonly #lines: string[] = [];
   readonly #random = new Random(0x5eed);
@@ -100,7 +105,7 @@ class Writer {
     );
   }
 
-  /** A whole reply with one call of the model. */
+  /** Writes a whole reply with one model call. */
   reply(content: () => void): void {
     this.#reply = this.id();
     this.event("REPLY_START", { session_id: "s", name: "Friday", role: "assistant" });
@@ -129,7 +134,7 @@ class Writer {
   }
 }
 
-/** A text without end, taken piece by piece. */
+/** Returns a function that takes the next piece of an endlessly repeated text. */
 function endless(text: string): (length: number) => string {
   let at = 0;
   return (length) => {

@@ -3,18 +3,21 @@ import { marksOf } from "./marks.js";
 import type { BlockOf, BlockType } from "./types.js";
 import { isText } from "./values.js";
 
-/** What a message is asked for its content through. */
+/** The part of a message that the content functions read. */
 type Message = Pick<MsgFields, "content">;
 
-/** The text of the message's own text blocks, joined; `null` when it has none. Hints and tool results are not looked into. */
+/**
+ * Returns the text of the message's own text blocks, joined, or `null` if it has none. Hints and tool results are not
+ * included.
+ */
 export function getTextContent(message: Message, separator = "\n"): string | null {
   const texts = getContentBlocks(message, "text").map(({ text }) => text);
   return texts.length ? texts.join(separator) : null;
 }
 
 /**
- * The blocks of a type, or of some types; all blocks when none is given. AgentScope Java's names are understood too:
- * `tool_use`, and `image`, `audio` and `video` for what came from its legacy blocks.
+ * Returns the blocks of one type or of several types, or all blocks if no type is given. The names of AgentScope Java
+ * are accepted too: `tool_use`, and `image`, `audio` and `video` for blocks that were converted from its legacy blocks.
  */
 export function getContentBlocks(message: Message): ContentBlock[];
 export function getContentBlocks<T extends BlockType>(message: Message, types: T | readonly T[]): BlockOf<T>[];
@@ -24,7 +27,7 @@ export function getContentBlocks({ content }: Message, types?: string | readonly
   return content.filter((block) => !names || names.some((name) => isNamed(block, name)));
 }
 
-/** Whether there is a block of a type, or of one of some types. */
+/** Returns whether the message has a block of the given type, or of one of the given types. */
 export function hasContentBlocks(message: Message, types?: string | readonly string[]): boolean {
   return getContentBlocks(message, types).length > 0;
 }

@@ -7,16 +7,16 @@ import { no, type Outcome, ofItems } from "./outcome.js";
 import type { BlockOf, BlockType } from "./types.js";
 import { isObject, isText, type JsonObject, objectOf } from "./values.js";
 
-/** What a handler answers: nothing where it did what the event says. */
+/** The result of a handler; `undefined` if the whole event was applied. */
 export type Answer = Outcome | undefined;
 
-/** Applies an event that came at a time. It fails on what is no event, before it has changed anything. */
-// biome-ignore lint/suspicious/noExplicitAny: each handler says which event it is for.
+/** Applies an event with its time. Throws on an invalid event, before any change. */
+// biome-ignore lint/suspicious/noExplicitAny: each handler declares its own event type.
 type Handler = (draft: Draft, event: any, time: string) => Answer;
 
 type EventOf<T> = Extract<AgentEvent, { type: T }>;
 
-/** What each type of event does to the message of its reply. */
+/** The handler of each event type. It changes the message of the event's reply. */
 export const handlers = new Map(
   Object.entries<Handler>({
     ...streamed("TEXT_BLOCK", "text", "block_id", "text"),
@@ -60,7 +60,7 @@ export const handlers = new Map(
         const bytes = known?.source.type === "base64" ? known.source : noBytes(media_type);
         const source = url == null ? appendBase64(bytes, text(event.data)) : { type: "url", url, media_type };
         if (!source) return no("bad_data", id);
-        // Bytes cannot go on with what is at a URL, so they are data of their own then.
+        // Bytes cannot be appended to data at a URL, so they become a separate block.
         const goesOn = known && (url != null || known.source === bytes);
         const item = goesOn
           ? known
@@ -74,7 +74,7 @@ export const handlers = new Map(
 
     TOOL_RESULT_END: (draft, event: EventOf<"TOOL_RESULT_END">, finished_at) =>
       draft.open("tool_result", event.tool_call_id, (index) => {
-        // A message that somebody made by hand may hold a result without its call.
+        // In a hand-made message, a result may have no call.
         changeCall(draft, event.tool_call_id, FINISHED);
         return draft.update(index, { state: event.state, metadata: event.metadata ?? {}, finished_at });
       }),
@@ -131,7 +131,7 @@ export const handlers = new Map(
         event.execution_results.map((result) => completeBlock({ ...result, type: "tool_result" }, "", time)),
         (result) => {
           const begun = draft.at(resultOf(draft, result.id));
-          // The producer tells of it in the deltas that follow.
+          // The producer sends this result as deltas, which follow.
           if (begun && begun.finished_at == null) return;
           return pushBlock(draft, { ...result, finished_at: result.finished_at ?? time });
         },
@@ -139,7 +139,7 @@ export const handlers = new Map(
 
     REPLY_END(draft, event: EventOf<"REPLY_END">, time) {
       const { finished_reason = "completed", error = null } = event;
-      // It happens once in a reply, so it may look at every block.
+      // This runs once per reply, so it may iterate over all blocks.
       const content = draft.message.content.map((block) =>
         isBlockType(block.type) && block.finished_at == null ? { ...block, finished_at: time } : block,
       );
@@ -151,20 +151,23 @@ export const handlers = new Map(
       return;
     },
 
-    // They say what other events have done or will do.
+    // These events only announce or summarise other events.
     REPLY_START: () => undefined,
     EXCEED_MAX_ITERS: () => undefined,
     USER_INTERRUPT: () => undefined,
   }),
 );
 
-/** The handlers of the events that begin, fill and end blocks of a type. `growing` is the field that deltas go to. */
+/**
+ * Returns the handlers of the events that begin, fill and end blocks of a type. Deltas are appended to the field
+ * `growing`.
+ */
 function streamed(
   prefix: string,
   type: BlockType,
   idKey: string,
   growing: string,
-  // biome-ignore lint/suspicious/noExplicitAny: what these events have in common has no name.
+  // biome-ignore lint/suspicious/noExplicitAny: there is no common type for these events.
   begun?: (event: any) => JsonObject,
 ): Record<string, Handler> {
   const grow: Handler = (draft, event) =>
@@ -186,7 +189,7 @@ function streamed(
         if (index < floor && resultOf(draft, id) >= 0) return no("result_exists", id);
       }
       if (index >= 0 && draft.at(index).finished_at == null) return no("block_open", id);
-      // What the same model call has begun is opened again.
+      // A block of the same model call is reopened.
       if (index >= floor) return draft.update(index, { finished_at: null });
       return draft.push({ ...blankBlocks[type](id, time), ...begun?.(event) } as ContentBlock);
     },
@@ -204,13 +207,13 @@ function streamed(
 
 const FINISHED = () => ({ state: "finished" }) as const;
 
-/** Where the result of the newest call with an id is; -1 where it has none. */
+/** Returns the index of the result of the newest call with an id, or -1 if there is none. */
 const resultOf = (draft: Draft, id: string): number => {
   const result = draft.find("tool_result", id) ?? -1;
   return result > (draft.find("tool_call", id) ?? result) ? result : -1;
 };
 
-/** Appends a block that came whole. A tool result finishes its call. */
+/** Appends a complete block. A tool result finishes its call. */
 export function pushBlock(draft: Draft, block: ContentBlock): Answer {
   const { id } = block;
   const reason =
@@ -231,7 +234,7 @@ export function changeCall(
   return "kind" in changes ? changes : draft.update(index, changes);
 }
 
-/** What an event carries for a block of a type. A declared field cannot be smuggled in that way. */
+/** Returns the extra fields that an event carries for a block of a type. Declared fields are removed. */
 function extraOf(event: AgentEvent, type: BlockType): JsonObject {
   const carried = { ...objectOf(marksOf(event.metadata).extra) };
   for (const key in blankBlocks[type]("", "")) delete carried[key];

@@ -1,13 +1,12 @@
 import type { Base64Source } from "./generated.js";
 
 /**
- * What has grown here, in two parts: the groups that nothing can change any more, and the rest that the next piece goes on
- * with. Looking at the end of a long text that was put together from many pieces makes the engine copy it, so the end is
- * kept apart.
+ * Grown base64 in two parts: the groups that are final, and the rest to which the next piece is appended. Reading the
+ * end of a long concatenated string makes the engine copy it, so the end is stored separately.
  */
 const grown = new WeakMap<Base64Source, [groups: string, rest: string]>();
 
-/** The source with a piece more, or nothing where the piece cannot go on with what is there. */
+/** Returns the source with a piece appended, or `undefined` if the piece does not continue it. */
 export function appendBase64(source: Base64Source, piece: string): Base64Source | undefined {
   if (!piece) return source;
   try {
@@ -21,7 +20,7 @@ export function appendBase64(source: Base64Source, piece: string): Base64Source 
   }
 }
 
-/** Cuts off the last group where it is not full, or full of padding: more bytes may come into it. */
+/** Splits off the last group if it is incomplete or padded, because more bytes may be appended to it. */
 function cut(text: string): [string, string] {
   const end = text.length - (text.length % 4 || (text.endsWith("=") ? 4 : 0));
   return [text.slice(0, end), text.slice(end)];
@@ -29,10 +28,10 @@ function cut(text: string): [string, string] {
 
 function joined(rest: string, piece: string): string {
   const text = rest + piece;
-  // A whole group ends in padding, or one that was cut between its two padding characters.
+  // The rest is a whole padded group, or a group that was cut between its two padding characters.
   if (rest.endsWith("=")) return btoa(rest[3] ? decoded(rest) + decoded(piece) : decoded(text));
   if (piece.endsWith("=")) {
-    // Writing the bytes anew clears the bits before the padding that say nothing.
+    // Encoding the bytes again clears the unused bits before the padding.
     if (text.length % 4 !== 3) return btoa(decoded(text));
     decoded(`${text}=`);
   } else {
@@ -41,11 +40,11 @@ function joined(rest: string, piece: string): string {
   return text;
 }
 
-/** The bytes of what is base64 from its beginning to its end. It fails on anything else. */
+/** Decodes complete base64. Throws on any other input. */
 function decoded(text: string): string {
   const bytes = atob(text);
   const padding = text.endsWith("==") ? 2 : +text.endsWith("=");
-  // `atob` passes over white space, and does without padding.
+  // `atob` ignores white space and accepts missing padding.
   if (bytes.length !== (text.length / 4) * 3 - padding) throw new Error();
   return bytes;
 }

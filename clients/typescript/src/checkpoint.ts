@@ -1,12 +1,15 @@
 import type { MsgFields } from "./generated.js";
 
-/** All that is needed to go on with a fold from where it stood, as JSON. */
+/** The state of a fold as JSON. A fold resumes from it. */
 export interface Checkpoint {
   readonly version: 1;
-  /** The number of the last event. */
+  /** The cursor of the last event. */
   readonly cursor: string;
-  /** The messages in their order, with the number of blocks at the last model call; `null` for one that came whole. */
+  /**
+   * The messages in order, each with its number of blocks at the last model call. It is `null` for a message that is
+   * not a reply.
+   */
   readonly replies: readonly { readonly message: MsgFields; readonly call_floor: number | null }[];
-  /** The ids of messages that were there before and have been taken. */
+  /** The ids of messages that were already removed by `takeEnded`. */
   readonly taken?: readonly string[];
 }

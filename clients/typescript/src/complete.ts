@@ -2,16 +2,16 @@ import { blankBlocks, blankMsg, type ContentBlock, type MsgFields } from "./gene
 import type { BlockType } from "./types.js";
 import { isText, type JsonObject } from "./values.js";
 
-/** A string that must be there. */
+/** Returns a required string. Throws if the value is not one. */
 export function text(value: unknown): string {
   if (isText(value)) return value;
   throw new Error("expected a string");
 }
 
-/** Whether blocks of a type are declared. */
+/** Returns whether blocks of a type are declared. */
 export const isBlockType = (type: unknown): type is BlockType => Object.hasOwn(blankBlocks, type as string);
 
-/** What is given, after the fields of a blank: theirs where nothing is given. An end may be given as not there. */
+/** Returns the given fields, with defaults from `blank`. An explicit `null` is kept only for `finished_at`. */
 function filled(blank: object, given: JsonObject): JsonObject {
   const fields: JsonObject = { ...blank, ...given };
   for (const key in blank) {
@@ -20,7 +20,7 @@ function filled(blank: object, given: JsonObject): JsonObject {
   return fields;
 }
 
-/** A block with the fields that it lacks. One of a type that nobody knows is kept as it is. */
+/** Returns a block with its missing fields filled in. A block of an unknown type is returned unchanged. */
 export function completeBlock(block: JsonObject, derivedId: string, derivedTime: string): ContentBlock {
   const type = text(block.type);
   if (!isBlockType(type)) return block as unknown as ContentBlock;
@@ -37,7 +37,7 @@ export function completeBlock(block: JsonObject, derivedId: string, derivedTime:
 const completeBlocks = (blocks: readonly unknown[], id: string, time: string): ContentBlock[] =>
   blocks.map((block, index) => completeBlock(block as JsonObject, `${id}.${index}`, time));
 
-/** The fields of a message with those that it lacks. */
+/** Returns the fields of a message with the missing ones filled in. */
 export function completeMsg(given: JsonObject): MsgFields {
   const id = text(given.id);
   const time = text(given.created_at);
@@ -49,6 +49,9 @@ export function completeMsg(given: JsonObject): MsgFields {
   return message;
 }
 
-/** A user's message holds text and data, a system's message text, any other message any block. */
+/**
+ * Returns whether a message of a role may hold blocks of a type. A user message holds text and data, a system message
+ * text, any other message any block.
+ */
 export const mayHold = (role: string, type: string): boolean =>
   type === "text" || (role === "user" ? type === "data" : role !== "system") || !isBlockType(type);

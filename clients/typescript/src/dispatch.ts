@@ -6,10 +6,10 @@ import { APPLIED, NOT_FOR_MESSAGE, no, type Outcome } from "./outcome.js";
 import { readSignal } from "./signals.js";
 
 /**
- * Applies an event to the message that it is for. Nothing that it may be given makes it fail.
+ * Applies an event to its message. Never throws, whatever the event is.
  *
- * `find` gives the draft of a reply, or says why there is none. An event of a type that nobody knows is for no reply.
- * `add` takes a message that came whole.
+ * `find` returns the draft of a reply, or the reason if there is none. It gets no reply for an event of an unknown
+ * type. `add` adds a complete message.
  */
 export function dispatch(
   event: AgentEvent,

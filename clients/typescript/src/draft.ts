@@ -6,27 +6,30 @@ import type { BlockOf } from "./types.js";
 import { isText } from "./values.js";
 
 /**
- * A message that events are being applied to, and where its blocks are.
+ * A message to which events are applied, with an index of its blocks.
  *
- * What somebody may have seen is never changed: the message and its lists are copied when the first change after that
- * comes, and a block that changes is replaced. So an event costs the same whatever the size of the message, and two looks
- * at a message share every block that has stayed the same.
+ * Shared state is never changed: the first change after `share` copies the message and its lists, and a changed block
+ * is replaced. So the cost of an event does not depend on the size of the message, and two versions of a message share
+ * all unchanged blocks.
  */
 export class Draft {
-  /** The message as it stands. Who hands it on calls `share` before the next event. */
+  /** The current message. A caller that hands it out calls `share` before the next event. */
   message: Msg;
   /**
-   * How many blocks there were at the last model call: an ended block from before it is never opened again. A message that
-   * came whole has none, and takes no events.
+   * The number of blocks at the last model call: an ended block before it is never reopened. It is `null` for a message
+   * that is not a reply, which takes no events.
    */
   floor: number | null;
-  /** Where the newest block with a type and id is; by the index of a tool result, which item of it is the data with an id. */
+  /** The index of the newest block by type and id. For the index of a tool result, the index of its data item by id. */
   readonly #places = new Map<string | number, Map<string, number>>();
-  /** The block that was found last, and is the newest with its id: the next one that is looked for is most likely the same. */
+  /**
+   * The index of the last block that was found, if it is the newest with its id. The next lookup is likely to be for
+   * the same block.
+   */
   #recent = 0;
   #content: ContentBlock[];
   #length = 0;
-  /** The blocks and lists that were copied since somebody has seen the message. Nobody has seen these. */
+  /** The blocks and lists that were copied since the message was last shared. */
   readonly #own = new Set<object>();
 
   constructor(message: Msg, floor: number | null) {
@@ -36,18 +39,18 @@ export class Draft {
     for (const block of message.content) this.#note(block);
   }
 
-  /** Whether the places are still right: whoever holds a message can put other blocks into it. */
+  /** Returns whether the index is still valid. A caller that holds the message may have replaced its blocks. */
   isOf(message: Msg): boolean {
     return this.message === message && this.#content === message.content && this.#content.length === this.#length;
   }
 
-  /** Somebody sees the message. Unless it is to be changed in place, the next change copies it. */
+  /** Marks the message as shared. The next change copies it, unless it is to be changed in place. */
   share(inPlace?: boolean): void {
     this.#own.clear();
     if (inPlace) this.#own.add(this.#content);
   }
 
-  /** The message, to be changed. */
+  /** Returns the message for a change. */
   change(): Msg {
     const content = this.#mine(this.#content);
     if (content !== this.#content) {
@@ -61,14 +64,14 @@ export class Draft {
     return this.#content[index] as ContentBlock;
   }
 
-  /** The block at an index, to be changed: a copy, unless nobody has seen it since it was copied. */
+  /** Returns the block at an index for a change. It is copied if it is shared. */
   edit(index: number): ContentBlock {
     const block = this.#mine(this.at(index));
     this.change().content[index] = block;
     return block;
   }
 
-  /** Replaces the block at an index by one with some other fields. */
+  /** Replaces the block at an index by a copy with changed fields. */
   update(index: number, changes?: object): undefined {
     this.change().content[index] = { ...this.at(index), ...changes };
   }
@@ -78,7 +81,10 @@ export class Draft {
     this.#note(block);
   }
 
-  /** The newest block with a type and id, or the item of the tool result at an index that is the data with an id. */
+  /**
+   * Returns the index of the newest block with a type and id, or of the data item with an id in the tool result at
+   * index `owner`.
+   */
   find(owner: string | number, id: string): number | undefined {
     const recent = this.at(this.#recent);
     if (recent?.type === owner && recent.id === id) return this.#recent;
@@ -87,20 +93,20 @@ export class Draft {
     return place;
   }
 
-  /** Does something to the open block with a type and id. */
+  /** Applies a function to the open block with a type and id. */
   open<T>(type: string, id: string, apply: (index: number) => T): T | Outcome {
     const index = this.find(type, id);
     if (index === undefined) return no("unknown_block", id);
     return this.at(index).finished_at == null ? apply(index) : no("block_ended", id);
   }
 
-  /** The items of the tool result at an index. A result that is a string is as good as one item of text. */
+  /** Returns the items of the tool result at an index. A string counts as one text item. */
   items(index: number): (TextBlock | DataBlock)[] {
     const { id, output, created_at } = this.at(index) as BlockOf<"tool_result">;
     return isText(output) ? [{ ...blankBlocks.text(`${id}.0`, created_at), text: output }] : output;
   }
 
-  /** Puts an item into the tool result at an index. */
+  /** Sets an item of the tool result at an index. */
   setItem(index: number, place: number, item: TextBlock | DataBlock): undefined {
     const items = this.#mine(this.items(index));
     items[place] = item;
@@ -108,7 +114,7 @@ export class Draft {
     return this.update(index, { output: items });
   }
 
-  /** A copy of what somebody may have seen; what nobody has seen itself. */
+  /** Returns a copy of a shared object, and any other object itself. */
   #mine<T extends object>(thing: T): T {
     if (this.#own.has(thing)) return thing;
     const copy = (Array.isArray(thing) ? [...thing] : { ...thing }) as T;

@@ -9,21 +9,21 @@ import { APPLIED, no, type Outcome, SEEN } from "./outcome.js";
 import { objectOf } from "./values.js";
 
 /**
- * The fold of a stream: any number of replies, interleaved in any way, and the messages between them.
+ * The fold of a stream: any number of interleaved replies, and the messages between them.
  *
- * The cost of an event does not grow with the messages. A look at them copies what has changed since the last look, and
- * nothing else: messages and blocks that have stayed the same are the same objects.
+ * The cost of an event does not grow with the messages. Reading the messages copies only those that changed since the
+ * last read: unchanged messages and blocks are the same objects.
  */
 export class Fold {
   #cursor = 0;
   readonly #drafts: Draft[] = [];
   readonly #places = new Map<string, Draft>();
   #taken = new Set<string>();
-  /** The message that the last event was for. */
+  /** The message of the last event. */
   #recent: Draft | undefined;
   #messages: readonly Msg[] | undefined;
 
-  /** Goes on from a checkpoint. One from elsewhere should be read by `parseCheckpoint` first. */
+  /** Resumes from a checkpoint. Parse an untrusted one with `parseCheckpoint` first. */
   static resume(checkpoint: Checkpoint): Fold {
     if (checkpoint.version !== 1) throw new Error("unknown version");
     const fold = new Fold();
@@ -34,7 +34,7 @@ export class Fold {
     return fold;
   }
 
-  /** How many events have been applied, or the cursor of the last one. */
+  /** The number of applied events, or the cursor of the last one. */
   get cursor(): number {
     return this.#cursor;
   }
@@ -45,8 +45,8 @@ export class Fold {
   }
 
   /**
-   * Applies the event at a cursor. One that is not after the last does nothing, so events may come twice. What is no event
-   * does not move the cursor.
+   * Applies the event at a cursor. An event at or before the current cursor has no effect, so events may be repeated.
+   * An invalid event does not advance the cursor.
    */
   applyAt(cursor: number, event: AgentEvent): Outcome {
     if (cursor <= this.#cursor) return SEEN;
@@ -56,21 +56,21 @@ export class Fold {
     return outcome;
   }
 
-  /** The messages in the order in which they began, open ones as they stand. */
+  /** The messages in the order in which they began, including open ones. */
   get messages(): readonly Msg[] {
     this.#messages ??= this.#drafts.map(look);
     return this.#messages;
   }
 
-  /** The message with an id. */
+  /** Returns the message with an id. */
   message(id: string): Msg | undefined {
     const draft = this.#places.get(id);
     return draft && look(draft);
   }
 
   /**
-   * Takes the messages from the front that have ended, up to the first that has not. Only their ids are kept, because a
-   * late event for one of them must still be known as late.
+   * Removes and returns the ended messages at the front, up to the first open one. Only their ids are kept, so that
+   * late events for them can be rejected.
    */
   takeEnded(): Msg[] {
     const ended: Msg[] = [];
@@ -85,7 +85,7 @@ export class Fold {
     return ended;
   }
 
-  /** All that is needed to go on from here. */
+  /** Returns the state from which a fold can resume. */
   checkpoint(): Checkpoint {
     const taken = [...this.#taken].sort();
     return {
@@ -122,14 +122,14 @@ export class Fold {
   };
 }
 
-/** The message as it stands now, which later events leave as it is. */
+/** Returns the current message. Later events do not change it. */
 function look(draft: Draft): Msg {
   draft.share();
   floors.set(draft.message, draft.floor);
   return draft.message;
 }
 
-/** The message that a `REPLY_START` begins. */
+/** Returns the message that a `REPLY_START` begins. */
 function begun(event: ReplyStartEvent): MsgFields {
   const { metadata, parent } = marksOf(event.metadata);
   const own = objectOf(metadata);

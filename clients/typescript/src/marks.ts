@@ -1,20 +1,20 @@
 import { type JsonObject, objectOf } from "./values.js";
 
-/** What is kept under the key `recount`: of a message's metadata, of an event's, or of a block. */
+/** Returns the fields under the key `recount` of a message's metadata, an event's metadata, or a block. */
 export const marksOf = (marked: unknown): JsonObject => objectOf(objectOf(marked).recount);
 
-/** Whose message it is that is written as an assistant's, because its own role may not hold what it holds. */
+/** Returns the real role of a message that is stored as an assistant's because its own role may not hold its blocks. */
 export function markedRole(metadata: unknown): "user" | "system" | "tool" | undefined {
   return (["user", "system", "tool"] as const).find((role) => role === marksOf(metadata).role);
 }
 
-/** The same metadata with a mark more. */
+/** Returns the metadata with a mark added. */
 export const withMark = (marked: JsonObject, name: string, value: unknown): JsonObject => ({
   ...marked,
   recount: { ...marksOf(marked), [name]: value },
 });
 
-/** The same metadata without a mark, and without the key where it was the last. */
+/** Returns the metadata without a mark. If it was the last one, the key `recount` is removed too. */
 export function withoutMark(marked: JsonObject, name: string): JsonObject {
   const { [name]: _, ...marks } = marksOf(marked);
   const { recount, ...rest } = marked;

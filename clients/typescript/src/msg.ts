@@ -9,7 +9,7 @@ import { now, randomId } from "./stamps.js";
 import type { BlockOf, BlockType } from "./types.js";
 import { isText } from "./values.js";
 
-/** What a block is made from: it may lack what is filled in. */
+/** The input for a block. Fields with defaults are optional. */
 export type BlockInit<B> = B extends readonly (infer Item)[]
   ? readonly BlockInit<Item>[]
   : B extends { type: infer T extends keyof MayBeMissing }
@@ -18,7 +18,7 @@ export type BlockInit<B> = B extends readonly (infer Item)[]
       }
     : B;
 
-/** What a message is made from: everything but the name and the content may be left out. */
+/** The input for a message. All fields but the name and the content are optional. */
 export type MsgInit<B extends ContentBlock = ContentBlock> = {
   name: string;
   /** Blocks, or a string that becomes one text block. */
@@ -31,33 +31,33 @@ export interface Msg extends MsgFields {}
 /**
  * One turn of a conversation.
  *
- * `JSON.stringify` gives its canonical JSON. `appendEvent` changes it in place; the function of the same name gives a
- * changed copy.
+ * `JSON.stringify` returns its canonical JSON. The method `appendEvent` changes it in place; the function of the same
+ * name returns a changed copy.
  */
 export class Msg {
-  /** @throws when the name is missing, or the role may not hold one of the blocks. */
+  /** @throws if the name is missing, or the role may not hold one of the blocks. */
   constructor(init: MsgInit & { role: MsgFields["role"] }) {
-    // An agent's message is complete when its reply ends, any other at once.
+    // An agent's message is complete when its reply ends, any other immediately.
     const { role, content, id = randomId(), created_at = now() } = init;
     const { finished_at = role === "assistant" ? null : created_at } = init;
     const blocks = isText(content) ? [{ type: "text", text: content }] : content;
-    // biome-ignore lint/correctness/noConstructorReturn: an unknown field may have any name, and is no less a field.
+    // biome-ignore lint/correctness/noConstructorReturn: unknown fields may have any name and must become fields too.
     return adopt(completeMsg({ ...init, content: blocks, id, created_at, finished_at }));
   }
 
-  /** Applies an event of the reply that this message is, and says what it did. */
+  /** Applies an event of this message's reply and returns the outcome. */
   appendEvent(event: AgentEvent): Outcome {
     const draft = draftOf(this);
     draft.share(true);
     return applyOwn(draft, event);
   }
 
-  /** The text of the message's own text blocks, joined; `null` when it has none. */
+  /** Returns the text of the message's own text blocks, joined, or `null` if it has none. */
   getTextContent(separator?: string): string | null {
     return getTextContent(this, separator);
   }
 
-  /** The blocks of a type, or of some types; all blocks when none is given. */
+  /** Returns the blocks of one type or of several types, or all blocks if no type is given. */
   getContentBlocks(): ContentBlock[];
   getContentBlocks<T extends BlockType>(types: T | readonly T[]): BlockOf<T>[];
   getContentBlocks(types?: string | readonly string[]): ContentBlock[];
@@ -65,12 +65,12 @@ export class Msg {
     return getContentBlocks(this, types);
   }
 
-  /** Whether there is a block of a type, or of one of some types. */
+  /** Returns whether there is a block of the given type, or of one of the given types. */
   hasContentBlocks(types?: string | readonly string[]): boolean {
     return !!getContentBlocks(this, types)[0];
   }
 
-  /** The first block of a type; `null` when there is none. */
+  /** Returns the first block of the given type, or `null` if there is none. */
   getFirstContentBlock<T extends BlockType>(types: T | readonly T[]): BlockOf<T> | null {
     return getContentBlocks(this, types)[0] ?? null;
   }
@@ -82,7 +82,7 @@ export interface UserMsg extends Msg {
   content: (TextBlock | DataBlock)[];
 }
 
-/** An agent's message: any blocks. It stays open (no `finished_at`) until it is said to be finished. */
+/** An agent's message: any blocks. It is open until `finished_at` is set. */
 export interface AssistantMsg extends Msg {
   role: "assistant";
 }
@@ -93,7 +93,7 @@ export interface SystemMsg extends Msg {
   content: TextBlock[];
 }
 
-/** Makes messages of a role, with `new` or without. */
+/** Creates messages of a role, with or without `new`. */
 export interface MsgConstructor<M, B extends ContentBlock> {
   new (init: MsgInit<B>): M;
   (init: MsgInit<B>): M;
@@ -111,15 +111,15 @@ function constructorOf<M, B extends ContentBlock>(role: MsgFields["role"]): MsgC
   return make as unknown as MsgConstructor<M, B>;
 }
 
-/** Makes a message of fields that are known to be right. */
+/** Creates a message from valid fields, without checks. */
 export function adopt(fields: MsgFields): Msg {
   return { __proto__: Msg.prototype, ...fields } as unknown as Msg;
 }
 
-/** Where the blocks of a message are, as long as nobody has gone on from it. */
+/** The draft of each message, until the caller continues from another message. */
 const drafts = new WeakMap<Msg, Draft>();
 
-/** The floors of messages that somebody has gone on from. A floor is no part of what a message says. */
+/** The floors of messages that callers have continued from. A floor is not part of a message's JSON. */
 export const floors = new WeakMap<Msg, number | null>();
 
 function draftOf(message: Msg): Draft {
@@ -130,7 +130,7 @@ function draftOf(message: Msg): Draft {
   return fresh;
 }
 
-/** Only an agent's message can be a reply, and a mark can say that it is none although its role says so. */
+/** Returns whether a message is a reply: an agent's message without a mark of another role. */
 export const isReply = ({ role, metadata }: MsgFields): boolean => role === "assistant" && !markedRole(metadata);
 
 function applyOwn(draft: Draft, event: AgentEvent): Outcome {
@@ -144,8 +144,8 @@ function applyOwn(draft: Draft, event: AgentEvent): Outcome {
 }
 
 /**
- * The message after an event of its reply. The given one stays as it is, and both share the blocks that the event does
- * not change. Where it changes nothing the given message is the result.
+ * Returns the message after an event of its reply. The given message is not changed, and both share all unchanged
+ * blocks. If the event has no effect, the given message is returned.
  */
 export function appendEvent(message: Readonly<MsgFields>, event: AgentEvent): Msg {
   const start = message instanceof Msg ? message : adopt(message);
@@ -153,7 +153,7 @@ export function appendEvent(message: Readonly<MsgFields>, event: AgentEvent): Ms
   const { floor } = draft;
   draft.share();
   applyOwn(draft, event);
-  // The next message has a floor of its own.
+  // The new message needs its own floor.
   if (draft.floor !== floor) draft.change();
   const next = draft.message;
   if (next !== start) {

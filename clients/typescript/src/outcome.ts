@@ -1,6 +1,6 @@
 import { text } from "./complete.js";
 
-/** Why an event, or a part of it, changed nothing. */
+/** Why an event, or a part of it, had no effect. */
 export type ReasonCode =
   | "unknown_reply"
   | "other_reply"
@@ -17,35 +17,35 @@ export type ReasonCode =
   | "bad_data"
   | "unknown_type"
   | "bad_value"
-  /** It is no event: what it must have is missing or wrong. */
+  /** It is not an event: a required field is missing or invalid. */
   | "bad_event";
 
 export interface Reason {
   readonly code: ReasonCode;
-  /** The id that it is about, or what is wrong. */
+  /** The id concerned, or the error message. */
   readonly detail: string;
 }
 
-/** A part of an event that changed nothing. */
+/** A part of an event that had no effect. */
 export interface Skipped {
-  /** Which item of the event's list it is. */
+  /** The index in the event's list. */
   readonly index: number;
   readonly reason: Reason;
 }
 
-/** What applying an event did. */
+/** The outcome of applying an event. */
 export interface Outcome {
   /**
-   * - `applied`: the event did what it says.
-   * - `partly`: some of what the event lists was done, and some was not.
-   * - `ignored`: the event changed nothing.
+   * - `applied`: the event was applied.
+   * - `partly`: some items of the event were applied and some were not.
+   * - `ignored`: the event had no effect.
    * - `not_for_message`: the event is for the session, not for a message.
-   * - `seen`: the event is at or before the cursor, so it was there before.
+   * - `seen`: the event is at or before the cursor.
    */
   readonly kind: "applied" | "partly" | "ignored" | "not_for_message" | "seen";
-  /** Why the event changed nothing, or the first reason why a part of it did. */
+  /** Why the event had no effect, or why its first skipped item had none. */
   readonly reason: Reason | null;
-  /** What was not done of an event that lists several things. */
+  /** The items of the event that were not applied. */
   readonly skipped: readonly Skipped[];
 }
 
@@ -59,15 +59,15 @@ export const APPLIED = outcome("applied");
 export const NOT_FOR_MESSAGE = outcome("not_for_message");
 export const SEEN = outcome("seen");
 
-/** Nothing is done, for a reason. */
+/** Returns the outcome of an event without effect. */
 export const no = (code: ReasonCode, detail: string): Outcome => outcome("ignored", { code, detail });
 
-/** What a list of things comes to. An answer is nothing where a thing was done. */
+/** Applies a list of items and returns the combined outcome. `apply` returns `undefined` if an item was applied. */
 export function ofItems<T extends { id: string }>(
   items: readonly T[],
   apply: (item: T) => Outcome | undefined,
 ): Outcome {
-  // What is none of them must be known before anything is done.
+  // All ids are validated before any change.
   for (const { id } of items) text(id);
   const skipped: Skipped[] = [];
   items.forEach((item, index) => {

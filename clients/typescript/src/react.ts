@@ -5,24 +5,24 @@ import { connect, type Session } from "./connect/session.js";
 import { connectSessions, type SessionsView } from "./connect/sessions.js";
 import type { Store } from "./connect/store.js";
 
-/** A session as a component sees it: what there is to see, and what can be done. */
+/** A session for a component: the current view and the methods. */
 export type UsedSession = SessionView & {
-  /** The session, as soon as it is connected. */
+  /** The session; `undefined` until it is connected. */
   readonly session: Session | undefined;
 };
 
 /**
- * Follows a session for as long as the component is there. The component is rendered again in each frame in which
- * something has changed; what has not changed is the same object as before.
+ * Follows a session while the component is mounted. The component renders again in each frame with a change; unchanged
+ * values are the same objects as before.
  *
- * Options may be made anew for each render: they count by their address, token and transport.
+ * The options may be a new object in each render: they are compared by address, token and transport.
  */
 export function useSession(where: Where, name: string): UsedSession {
   const session = useConnection((at) => connect(at, name), where, name);
   return { ...useView(session, NOTHING), session };
 }
 
-/** The live list of sessions, for as long as the component is there. */
+/** Returns the live list of sessions while the component is mounted. */
 export function useSessions(where: Where): SessionsView {
   return useView(useConnection(connectSessions, where, ""), NO_SESSIONS);
 }
@@ -41,7 +41,7 @@ function useConnection<C extends { close(): void }>(open: (where: Where) => C, w
       setOpened(undefined);
     };
   }, [key]);
-  // What was asked for before is not what is asked for now, even if it is still there.
+  // A connection of earlier options may still be open. It is not returned.
   return opened?.of === key ? opened.connection : undefined;
 }
 

@@ -4,16 +4,13 @@ import type { Draft } from "./draft.js";
 import type { CustomEvent, MsgFields, ToolCallBlock } from "./generated.js";
 import type { JsonObject } from "./values.js";
 
-/** Something to do to the message of a reply. */
+/** A change to the message of a reply. */
 type Step = [reply: string, apply: (draft: Draft) => Answer];
 
-/**
- * What a parser has made of the values of Recount's own events, or why it could make nothing of one. What no parser has
- * seen is taken for what it should be.
- */
+/** The decoded values of Recount's own events, or the decoding error. Values without an entry are trusted. */
 export const parsedValues = new WeakMap<object, JsonObject | Error>();
 
-/** What a `CUSTOM` event says about messages, if it says anything about them: a whole message, or a step of a reply. */
+/** Returns the effect of a `CUSTOM` event on messages: a whole message, a step of a reply, or `undefined`. */
 export function readSignal(event: CustomEvent): MsgFields | Step | undefined {
   const { name } = event;
   const value = parsedValues.get(event) ?? event.value ?? {};

@@ -5,5 +5,5 @@ export const isText = (value: unknown): value is string => typeof value === "str
 export const isObject = (value: unknown): value is JsonObject =>
   !!value && typeof value === "object" && !Array.isArray(value);
 
-/** The object that a value is; one with nothing in it where it is none. */
+/** Returns the value if it is an object, otherwise an empty object. */
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});

@@ -5,7 +5,7 @@ import type { Base64Source } from "../src/index.js";
 
 const source = (data: string): Base64Source => ({ type: "base64", data, media_type: "image/png" });
 
-/** What pieces make, one after the other; nothing where one of them cannot go on. */
+/** Appends the pieces one after the other. Returns `undefined` if one of them cannot be appended. */
 const joined = (pieces: string[], start = "") =>
   pieces.reduce<Base64Source | undefined>((grown, piece) => grown && appendBase64(grown, piece), source(start))?.data;
 
@@ -18,7 +18,7 @@ test.each([
   expect(joined(pieces)).toBe(expected);
 });
 
-test("pieces that are cut anywhere go on", () => {
+test("base64 that is cut anywhere is joined to the original", () => {
   const bytes = fc.uint8Array({ maxLength: 40 });
   fc.assert(
     fc.property(bytes, fc.array(fc.nat(60)), (all, cuts) => {
@@ -31,7 +31,7 @@ test("pieces that are cut anywhere go on", () => {
   );
 });
 
-test("whole pieces are joined as bytes, wherever they are cut into bytes", () => {
+test("separately encoded pieces are joined as bytes", () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ minLength: 1, maxLength: 8 })), (parts) => {
       const pieces = parts.map((part) => Buffer.from(part).toString("base64"));
@@ -44,7 +44,7 @@ test.each([
   [["QR=="], "QQ=="],
   [["QR==", "QQ=="], "QUE="],
   [["QU", "J="], "QUI="],
-])("bits that say nothing are cleared: %j", (pieces, expected) => {
+])("unused bits before padding are cleared: %j", (pieces, expected) => {
   expect(joined(pieces)).toBe(expected);
 });
 
@@ -65,11 +65,11 @@ test.each([
   ["", "===="],
   ["€€==", "QUJD"],
   ["!A=", "="],
-])("what cannot go on changes nothing: %s + %s", (start, piece) => {
+])("invalid continuations change nothing: %s + %s", (start, piece) => {
   expect(appendBase64(source(start), piece)).toBeUndefined();
 });
 
-test("what else a source says stays", () => {
+test("other fields of a source are kept", () => {
   const grown = appendBase64({ ...source("QUI="), origin: "camera" } as Base64Source, "QQ==");
   expect(JSON.stringify(grown)).toBe('{"type":"base64","data":"QUJB","media_type":"image/png","origin":"camera"}');
 });

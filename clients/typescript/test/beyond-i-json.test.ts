@@ -1,6 +1,6 @@
 /**
- * Rust keeps free JSON as text. JavaScript has nothing but `JSON.parse`, so what I-JSON (RFC 7493) does not promise comes
- * out differently here. These are all the differences that there are.
+ * Rust keeps free JSON as text. JavaScript only has `JSON.parse`, so values beyond the guarantees of I-JSON (RFC 7493)
+ * differ here. This file lists all differences.
  */
 
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { parseEvent } from "../src/parse/index.js";
 import { foldHere } from "./support/here.js";
 import { foldWithRust } from "./support/rust.js";
 
-/** What becomes of a line whose message is complete at once. */
+/** Returns the output for a line whose message is complete. */
 function outputs(line: string): { rust: string[]; here: string[] } {
   return { rust: foldWithRust([line]).messages, here: foldHere([line]).messages };
 }
@@ -25,25 +25,25 @@ describe("free values", () => {
     ["123456789012345678901234567890", "1.2345678901234568e+29"],
     ["9007199254740993", "9007199254740992"],
     ["1e400", "null"],
-  ])("a number is not kept as it was spelled: %s", (lexeme, rewritten) => {
+  ])("number spelling is not preserved: %s", (lexeme, rewritten) => {
     const { rust, here } = outputs(message(`{"n":${lexeme}}`));
     expect(rust[0]).toContain(`{"n":${lexeme}}`);
     expect(here[0]).toContain(`{"n":${rewritten}}`);
   });
 
-  test("of a key that comes twice the last value counts", () => {
+  test("the last value of a duplicate key counts", () => {
     const { rust, here } = outputs(message('{"k":1,"j":2,"k":3}'));
     expect(rust[0]).toContain('{"k":1,"j":2,"k":3}');
     expect(here[0]).toContain('{"k":3,"j":2}');
   });
 
-  test("keys that are whole numbers come first", () => {
+  test("integer-like keys come first", () => {
     const { rust, here } = outputs(message('{"b":1,"10":2,"9":3}'));
     expect(rust[0]).toContain('{"b":1,"10":2,"9":3}');
     expect(here[0]).toContain('{"9":3,"10":2,"b":1}');
   });
 
-  test("an id that is derived from such a value is another", () => {
+  test("ids derived from such values differ", () => {
     const { rust, here } = outputs(message('{"n":25.0}', ""));
     const idOf = (json = "{}") => JSON.parse(json).id;
     expect(idOf(rust[0])).not.toBe(idOf(here[0]));
@@ -53,33 +53,33 @@ describe("free values", () => {
   });
 });
 
-describe("numbers of tokens", () => {
+describe("token counts", () => {
   const usage = (tokens: string) =>
     `{"type":"CUSTOM","name":"recount.message","value":{"name":"a","role":"assistant","content":[],"id":"m","created_at":"",` +
     `"usage":{"input_tokens":${tokens},"output_tokens":0}}}`;
 
-  test("beyond 2^53 they are rounded", () => {
+  test("values beyond 2^53 are rounded", () => {
     const { rust, here } = outputs(usage("9007199254740993"));
     expect(rust[0]).toContain('"input_tokens":9007199254740993');
     expect(here[0]).toContain('"input_tokens":9007199254740992');
   });
 
-  test("a whole number may be spelled in any way", () => {
+  test("an integer may have any JSON spelling", () => {
     const { rust, here } = outputs(usage("5.0"));
     expect(rust).toEqual([]);
     expect(here[0]).toContain('"input_tokens":5');
   });
 });
 
-describe("half of a surrogate pair", () => {
+describe("lone surrogates", () => {
   const start = '{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"\\ud83c"}';
 
-  test("the parsers refuse it, as Rust does", () => {
+  test("parsers reject them, as Rust does", () => {
     expect(() => parseEvent(start)).toThrow("surrogate");
     expect([...foldWithRust([start]).remarks.keys()]).toEqual([1]);
   });
 
-  test("the fold keeps it, and so two halves may meet", () => {
+  test("the fold keeps them, so two halves may be joined", () => {
     const fold = new Fold();
     const delta = (json: string) =>
       fold.apply(JSON.parse(`{"type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"t","delta":"${json}"}`));

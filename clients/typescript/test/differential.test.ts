@@ -9,19 +9,19 @@ import { Random } from "./support/random.js";
 import { foldWithRust } from "./support/rust.js";
 import { legalStream, someStream } from "./support/streams.js";
 
-/** How many streams are compared. `pnpm soak` compares more. */
+/** The number of streams to compare. `pnpm soak` compares more. */
 const STREAMS = Number(process.env.RECOUNT_STREAMS ?? 1_000);
 
-/** How many go through one process. Their ids begin differently, so none knows of another. */
+/** The number of streams per process. Their ids have different prefixes, so they are independent. */
 const BATCH = 250;
 
-/** The lines of the streams of a batch, one stream after the other. */
+/** Returns the lines of the streams of a batch, one stream after the other. */
 function batch(number: number, size = BATCH): string[] {
   const seeds = Array.from({ length: size }, (_, index) => number * BATCH + index);
   return seeds.flatMap((seed) => someStream(new Random(seed), `s${seed}.`)).map((event) => JSON.stringify(event));
 }
 
-/** Makes a stream that is folded differently as short as it can be. */
+/** Reduces a stream that is folded differently to as few lines as possible. */
 function shortest(lines: string[], differs: (lines: string[]) => boolean): string[] {
   for (let size = Math.ceil(lines.length / 2); size >= 1; size = Math.floor(size / 2)) {
     for (let at = 0; at < lines.length; ) {
@@ -33,7 +33,7 @@ function shortest(lines: string[], differs: (lines: string[]) => boolean): strin
   return lines;
 }
 
-/** What both sides say, in the same words. */
+/** Returns the output of both sides in the same format. */
 function answers(lines: readonly string[]) {
   const rust = foldWithRust(lines);
   const here = foldHere(lines);
@@ -50,7 +50,7 @@ function answers(lines: readonly string[]) {
   };
 }
 
-test("every stream folds to the same bytes, and every event that does not apply has the same reason", () => {
+test("every stream folds to the same bytes, and every ignored event has the same reason", () => {
   for (let number = 0; number * BATCH < STREAMS; number++) {
     const lines = batch(number);
     const { rust, here } = answers(lines);
@@ -71,7 +71,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("a checkpoint of one side is taken by the other", () => {
+test("each side resumes from the other's checkpoints", () => {
   const file = join(folder, "checkpoint.json");
   for (let number = 0; number < Math.min(20, STREAMS / BATCH + 4); number++) {
     const random = new Random(number);
@@ -94,7 +94,7 @@ test("a checkpoint of one side is taken by the other", () => {
   }
 });
 
-test("what is complete needs no parser", () => {
+test("complete events need no parser", () => {
   const lines = Array.from({ length: 200 }, (_, seed) => legalStream(new Random(seed), `s${seed}.`))
     .flat()
     .map((event) => JSON.stringify(readEvent(event)));
@@ -105,7 +105,7 @@ test("what is complete needs no parser", () => {
   expect(JSON.stringify(fold.messages)).toBe(JSON.stringify(parsed.messages));
 });
 
-test("the same values nest too deep", () => {
+test("the depth limit is the same", () => {
   const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
   const lines = Array.from({ length: 40 }, (_, index) => nested(120 + index)).flatMap((deep) => [
     `{"type":"USER_INTERRUPT","reply_id":"r","metadata":{"k":${deep}}}`,

@@ -14,13 +14,13 @@ import { Random } from "./support/random.js";
 import { legalStream, someStream } from "./support/streams.js";
 import type { JsonObject } from "./support/values.js";
 
-/** Streams of events, as they come from `JSON.parse`. */
+/** Streams of events as returned by `JSON.parse`. */
 const raw = fc
   .tuple(fc.nat(), fc.boolean())
   .map(([seed, legal]) => (legal ? legalStream : someStream)(new Random(seed)))
   .map((stream) => JSON.parse(JSON.stringify(stream)) as AgentEvent[]);
 
-/** Streams of events that a parser has seen. */
+/** Streams of events that were parsed with `parseEvent`. */
 const parsed = raw.map((stream) => stream.flatMap(readable));
 
 function readable(event: AgentEvent): AgentEvent[] {
@@ -58,7 +58,7 @@ describe("the laws of the fold", () => {
     );
   });
 
-  test("checkpointed: wherever a stream is cut, going on gives the same as not having stopped", () => {
+  test("checkpointed: resuming at any event gives the same as an uninterrupted fold", () => {
     check(
       fc.property(parsed, (events) => {
         const whole = text(folded(events));
@@ -71,7 +71,7 @@ describe("the laws of the fold", () => {
     );
   });
 
-  test("checkpointed: what was taken on the way is not missed", () => {
+  test("checkpointed: messages removed by takeEnded are not needed", () => {
     check(
       fc.property(parsed, fc.nat(), (events, cut) => {
         const at = events.length ? cut % events.length : 0;
@@ -99,7 +99,7 @@ describe("the laws of the fold", () => {
     );
   });
 
-  test("compactable: neighbouring deltas of a block may be one", () => {
+  test("compactable: consecutive deltas of a block may be joined", () => {
     check(
       fc.property(parsed, (events) => {
         expect(text(folded(compacted(events)))).toBe(text(folded(events)));
@@ -107,7 +107,7 @@ describe("the laws of the fold", () => {
     );
   });
 
-  test("total: nothing makes it fail, and what is ignored changes nothing", () => {
+  test("total: no input makes the fold throw, and ignored events change nothing", () => {
     const damages = fc.array(fc.tuple(fc.nat(), fc.nat(), fc.jsonValue()), { maxLength: 60 });
     check(
       fc.property(raw, damages, (events, damages) => {
@@ -129,7 +129,7 @@ describe("the laws of the fold", () => {
     );
   });
 
-  /** Puts a value where it does not belong: into a list, or in the place of what was there. */
+  /** Damages an event: adds a value to a list, or replaces a field by it. */
   function damaged(event: JsonObject, number: number, value: unknown): JsonObject {
     const keys = Object.keys(event);
     const key = keys[number % keys.length] as string;
@@ -137,7 +137,7 @@ describe("the laws of the fold", () => {
     return { ...event, [key]: Array.isArray(field) ? [...field, value] : value };
   }
 
-  test("one and the same: the method, the function and the fold agree", () => {
+  test("equivalent: the method, the function and the fold agree", () => {
     check(
       fc.property(parsed, (events) => {
         const fold = new Fold();
@@ -147,7 +147,7 @@ describe("the laws of the fold", () => {
           const known = new Set(fold.messages.map(({ id }) => id));
           fold.apply(event);
           for (const message of fold.messages.filter(({ id }) => !known.has(id))) {
-            // A message that came whole is no reply, which who holds nothing but the message cannot know.
+            // A complete message is not a reply. A caller that holds only the message cannot detect that.
             if (event.type !== "REPLY_START") continue;
             methods.set(message.id, new Msg({ ...message }));
             functions.set(message.id, deepFreeze(new Msg({ ...message })));
@@ -165,7 +165,7 @@ describe("the laws of the fold", () => {
   });
 });
 
-/** Joins neighbouring deltas of a block, as retention does. The first one keeps its id and time. */
+/** Joins consecutive deltas of a block, as compaction does. The first one keeps its id and time. */
 function compacted(events: readonly AgentEvent[]): AgentEvent[] {
   const result: AgentEvent[] = [];
   for (const event of events) {
@@ -188,10 +188,15 @@ function isSameDelta(one: AgentEvent, other: AgentEvent): boolean {
 }
 
 describe("identity", () => {
-  /** Whether an event is about a block. One that sets what is set already may make a new object of the same content. */
+  /**
+   * Returns whether an event concerns a block. An event that changes no value may still create a new object with the
+   * same content.
+   */
   const isAbout = (event: AgentEvent, { id }: ContentBlock) => JSON.stringify(event).includes(JSON.stringify(id));
 
-  /** A message before and after an event. What the event is not about must be the same objects. */
+  /**
+   * Compares a message before and after an event. Everything that the event does not concern must be the same objects.
+   */
   function checkBlocks(event: AgentEvent, before: MsgFields, after: MsgFields) {
     for (const [place, block] of before.content.entries()) {
       const now = after.content[place];
@@ -200,7 +205,7 @@ describe("identity", () => {
     }
   }
 
-  test("messages and blocks that stay the same stay the same objects, and what was seen never changes", () => {
+  test("unchanged messages and blocks are the same objects, and returned ones never change", () => {
     check(
       fc.property(parsed, (events) => {
         const fold = new Fold();
@@ -220,7 +225,7 @@ describe("identity", () => {
     );
   });
 
-  test("the function changes nothing that it is given, and shares every block that an event does not change", () => {
+  test("the function never changes its input, and shares every block that an event does not change", () => {
     check(
       fc.property(parsed, (events) => {
         let message: Msg | undefined;
@@ -237,7 +242,7 @@ describe("identity", () => {
     );
   });
 
-  test("going on twice from the same message gives two messages", () => {
+  test("applying two events to the same message gives two messages", () => {
     const start = folded([
       { type: "REPLY_START", session_id: "s", reply_id: "r", name: "Friday" },
       { type: "TEXT_BLOCK_START", reply_id: "r", block_id: "t" },
@@ -248,7 +253,7 @@ describe("identity", () => {
     expect(appendEvent(one, delta("!")).getTextContent()).toBe("one!");
   });
 
-  test("an outcome says why", () => {
+  test("an outcome has a reason", () => {
     const outcome: Outcome = new Fold().apply({ type: "USER_INTERRUPT", reply_id: "r" });
     expect(outcome).toEqual({ kind: "ignored", reason: { code: "unknown_reply", detail: "r" }, skipped: [] });
   });

@@ -20,13 +20,13 @@ import { parseMsg } from "../src/parse/index.js";
 
 const TIME = "2026-01-01T00:00:00.000000+00:00";
 
-describe("making messages", () => {
+describe("creating messages", () => {
   test("a string becomes one text block", () => {
     const message = new UserMsg({ name: "Alice", content: "Hello", id: "m1", created_at: TIME });
     expect(message.content).toEqual([{ type: "text", text: "Hello", id: "m1.0", created_at: TIME, finished_at: null }]);
   });
 
-  test("with `new` and without it", () => {
+  test("`new` is optional", () => {
     const init = { name: "Friday", content: "Hello", id: "m1", created_at: TIME };
     for (const make of [UserMsg, AssistantMsg, SystemMsg]) {
       expect(JSON.stringify(new make(init))).toBe(JSON.stringify(make(init)));
@@ -35,7 +35,7 @@ describe("making messages", () => {
     }
   });
 
-  test("ids and times are stamped, and only an agent's message is open", () => {
+  test("ids and times are filled in, and only an agent's message is open", () => {
     const [user, assistant, system] = [UserMsg, AssistantMsg, SystemMsg].map((make) =>
       make({ name: "a", content: "b" }),
     );
@@ -47,7 +47,7 @@ describe("making messages", () => {
     expect(assistant?.finished_at).toBeNull();
   });
 
-  test("every field may be given", () => {
+  test("every field can be set", () => {
     const message = new AssistantMsg({
       name: "Friday",
       content: [{ type: "tool_result", id: "c1", name: "search", output: [{ type: "text", text: "3 hits" }] }],
@@ -71,7 +71,7 @@ describe("making messages", () => {
     expect(JSON.stringify(parseMsg(JSON.stringify(message)))).toBe(JSON.stringify(message));
   });
 
-  test("a role holds what it may hold", () => {
+  test("blocks that a role may not hold are rejected", () => {
     const call = { type: "tool_call", id: "c1", name: "search", input: "{}" } as const;
     const image = {
       type: "data",
@@ -86,7 +86,7 @@ describe("making messages", () => {
     expect(new AssistantMsg({ name: "a", content: [call] }).content[0]?.type).toBe("tool_call");
   });
 
-  test("what a later version has invented is kept", () => {
+  test("unknown fields and blocks of later versions are kept", () => {
     const json =
       `{"name":"a","content":[{"type":"novel","deep":{"x":[1]}},{"type":"text","text":"b","id":"t","created_at":"",` +
       `"finished_at":null,"colour":"red"}],"role":"user","id":"m","metadata":{},"created_at":"","usage":null,` +
@@ -114,7 +114,7 @@ describe("reading messages", () => {
     ],
   });
 
-  test("text is joined, or there is none", () => {
+  test("text is joined, or `null` without text blocks", () => {
     expect(message.getTextContent()).toBe("Hello\nworld");
     expect(getTextContent(message, " ")).toBe("Hello world");
     expect(new AssistantMsg({ name: "a", content: "" }).getTextContent()).toBe("");
@@ -149,7 +149,7 @@ describe("the loops of the documentation", () => {
     { type: "REPLY_END", session_id: "s", reply_id: "r", created_at: TIME },
   ];
 
-  test("every event but the first is appended", () => {
+  test("appending every event but the first", () => {
     let msg: Msg | null = null;
     for (const event of stream) {
       if (event.type === EventType.REPLY_START) {
@@ -161,7 +161,7 @@ describe("the loops of the documentation", () => {
     expect([msg?.getTextContent(), msg?.finished_at]).toEqual(["Hello", TIME]);
   });
 
-  test("every event is appended", () => {
+  test("appending every event", () => {
     const msg = new AssistantMsg({ name: "Friday", content: [], id: "r" });
     expect(stream.map((event) => msg.appendEvent(event).kind)).toEqual([
       "applied",
@@ -174,14 +174,14 @@ describe("the loops of the documentation", () => {
     expect(msg.appendEvent(stream[1] as AgentEvent).reason?.code).toBe("reply_ended");
   });
 
-  test("a message that is no reply takes no events", () => {
+  test("a message that is not a reply takes no events", () => {
     const msg = new UserMsg({ name: "Alice", content: "Hello", id: "r", finished_at: null });
     expect(msg.appendEvent(stream[1] as AgentEvent).reason?.code).toBe("not_a_reply");
     const other = new AssistantMsg({ name: "Friday", content: [], id: "other" });
     expect(other.appendEvent(stream[1] as AgentEvent).reason?.code).toBe("other_reply");
   });
 
-  test("who changes the content by hand is understood", () => {
+  test("blocks that the caller has replaced are indexed again", () => {
     const msg = new AssistantMsg({ name: "Friday", content: [], id: "r" });
     msg.appendEvent(stream[1] as AgentEvent);
     msg.content.push({ type: "text", text: "mine", id: "u", created_at: "", finished_at: null });
@@ -189,7 +189,7 @@ describe("the loops of the documentation", () => {
     expect(msg.getTextContent()).toBe("\nmine!");
   });
 
-  test("a plain object will do for the function", () => {
+  test("the function accepts a plain object", () => {
     const plain = Object.freeze(JSON.parse(JSON.stringify(AssistantMsg({ name: "Friday", content: [], id: "r" }))));
     const next = appendEvent(plain, stream[1] as AgentEvent);
     expect(next).toBeInstanceOf(Msg);
@@ -198,7 +198,7 @@ describe("the loops of the documentation", () => {
 });
 
 describe("types", () => {
-  test("the event types are all there, and narrow", () => {
+  test("event types are complete, and narrow", () => {
     expect(Object.keys(EventType).sort()).toEqual(Object.keys(events).sort());
     expect(Object.entries(EventType).every(([name, type]) => name === type)).toBe(true);
     const event = { type: "REPLY_START", session_id: "s", reply_id: "r", name: "Friday" } as AgentEvent;
@@ -206,7 +206,7 @@ describe("types", () => {
     if (event.type === "REPLY_START") expectTypeOf(event).toEqualTypeOf<ReplyStartEvent>();
   });
 
-  test("messages are told apart by their role", () => {
+  test("messages are narrowed by their role", () => {
     expectTypeOf<UserMsg>().toExtend<Msg>();
     expectTypeOf<AssistantMsg["content"]>().toEqualTypeOf<ContentBlock[]>();
     expectTypeOf<SystemMsg["content"]>().toEqualTypeOf<TextBlock[]>();

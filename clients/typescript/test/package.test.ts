@@ -1,4 +1,4 @@
-/** Packs the package, installs it into a project of its own, and lets the documents' own programs run there. */
+/** Packs the package, installs it into a separate project, and runs the programs of the documents there. */
 
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ let project: string;
 const run = (command: string, args: string[], cwd = project) =>
   execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
-/** The package manager that runs the tests, or the one that a person would ask for. */
+/** The package manager that runs the tests, or the one from npm. */
 function pnpm(...args: string[]): string {
   const script = process.env.npm_execpath;
   return script?.includes("pnpm")
@@ -43,7 +43,7 @@ test("the package contains the license", () => {
   expect(license(join(project, "node_modules/@agentscope-ai/agentscope"))).toBe(license(join(here, "../..")));
 });
 
-test("the snippets of the documents compile as they stand", () => {
+test("the snippets of the documents compile unchanged", () => {
   expect(run(process.execPath, [join(here, "node_modules/typescript/bin/tsc"), "--project", "."])).toBe("");
 });
 
@@ -63,14 +63,14 @@ test.each([
   ["message", ["Fold", "Msg", "UserMsg", "SystemMsg", "EventType", "parseMsg", "parseEvent"]],
   ["event", ["Fold", "Msg", "UserMsg", "SystemMsg", "EventType", "parseMsg", "parseEvent"]],
   ["parse", ["parseMsg", "parseEvent", "parseCheckpoint", "DecodeError"]],
-])("what is at %s", (path, names) => {
+])("exports of %s", (path, names) => {
   const specifier = join("@agentscope-ai/agentscope", path);
   const script = `import * as all from "${specifier}"; console.log(JSON.stringify(Object.keys(all)))`;
   const found = JSON.parse(run(process.execPath, ["--input-type=module", "--eval", script]));
   expect(found).toEqual(expect.arrayContaining(names));
 });
 
-test("all entries speak of the same messages", () => {
+test("all entries share the same classes", () => {
   const script =
     `import { Msg } from "@agentscope-ai/agentscope"; import { parseMsg } from "@agentscope-ai/agentscope/parse";` +
     `import { UserMsg } from "@agentscope-ai/agentscope/event";` +
@@ -78,6 +78,6 @@ test("all entries speak of the same messages", () => {
   expect(run(process.execPath, ["--input-type=module", "--eval", script]).trim()).toBe("true");
 });
 
-test("the package needs nothing at run time", () => {
+test("the package has no run-time dependencies", () => {
   expect(run("npm", ["pkg", "get", "dependencies"], here).trim()).toBe("{}");
 });

@@ -45,11 +45,11 @@ test.each([
     "a hint block may not stand here, only text and data",
   ],
   ["[]", "", "expected an object, found an array"],
-])("an event that is wrong says where: %s", (json, path, what) => {
+])("an invalid event names the field: %s", (json, path, what) => {
   expect(problem(() => parseEvent(json))).toEqual([path, what]);
 });
 
-test("a message that is wrong says where", () => {
+test("an invalid message names the field", () => {
   const message = (fields: object) => JSON.stringify({ name: "a", role: "user", content: [], ...fields });
   expect(problem(() => parseMsg(message({ content: [{ type: "text", text: "a" }, { type: "text" }] })))).toEqual([
     "content[1].text",
@@ -67,12 +67,12 @@ test("a message that is wrong says where", () => {
   ]);
 });
 
-test("what is no JSON is a syntax error", () => {
+test("invalid JSON is a syntax error", () => {
   expect(() => parseEvent("{")).toThrow(SyntaxError);
   expect(() => parseMsg("")).toThrow(SyntaxError);
 });
 
-test("an event is written in the order of the protocol, with what was missing, and what nobody knows at its end", () => {
+test("keys are serialized in protocol order, with defaults, and unknown keys last", () => {
   const json = '{"novel":1,"delta":"x","block_id":"b","type":"TEXT_BLOCK_DELTA","reply_id":"r","created_at":null}';
   expect(JSON.stringify(parseEvent(json))).toBe(
     '{"id":"","created_at":"","metadata":{},"type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"b","delta":"x","novel":1}',
@@ -83,7 +83,7 @@ test("an event is written in the order of the protocol, with what was missing, a
   expect(JSON.stringify(parseEvent(custom))).toBe(custom);
 });
 
-test("missing ids and times are derived, so that reading twice gives the same", () => {
+test("missing ids and times are derived, so that parsing twice gives the same", () => {
   const json = '{"name": "Alice", "role": "user", "content": [{"type": "text", "text": "Hello"}], "finished_at": "T"}';
   const message = parseMsg(json);
   expect(message.id).toMatch(/^[0-9a-f]{16}$/);
@@ -92,7 +92,7 @@ test("missing ids and times are derived, so that reading twice gives the same", 
   expect(JSON.stringify(parseMsg(json))).toBe(JSON.stringify(message));
 });
 
-test("a message of a tool is an agent's with a mark", () => {
+test("a tool message is decoded as an agent's with a mark", () => {
   const message = parseMsg(
     '{"name":"t","role":"tool","content":[{"type":"tool_result","id":"c","name":"n","output":""}]}',
   );
@@ -101,7 +101,7 @@ test("a message of a tool is an agent's with a mark", () => {
   expect(user.metadata).toEqual({ recount: { parent: "r" } });
 });
 
-test("what one of Recount's own events says is checked, and the event stays as it came", () => {
+test("the values of Recount's own events are validated, and the events are unchanged", () => {
   const json = (value: object) => JSON.stringify({ type: "CUSTOM", name: "recount.message", value });
   const fold = new Fold();
   const value = { role: "user", content: [], name: "a" };
@@ -112,7 +112,7 @@ test("what one of Recount's own events says is checked, and the event stays as i
   expect(reason).toEqual({ code: "bad_value", detail: "`value.content`: this field is required" });
 });
 
-test("a checkpoint says its version", () => {
+test("a checkpoint of another version is rejected", () => {
   const checkpoint = new Fold().checkpoint();
   expect(JSON.stringify(checkpoint)).toBe('{"version":1,"cursor":"0","replies":[]}');
   expect(parseCheckpoint(JSON.stringify(checkpoint))).toEqual({ ...checkpoint, taken: [] });

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const path = (entry: string) => fileURLToPath(new URL(`../src/${entry}`, import.meta.url));
 
-/** The gzipped size of what a bundler makes of some exports of an entry. */
+/** Returns the gzipped size of a bundle with some exports of an entry. */
 async function sizeOf(names: string, entry = "index.ts"): Promise<number> {
   const { outputFiles } = await build({
     stdin: { contents: `export ${names} from ${JSON.stringify(path(entry))}`, resolveDir: path("") },
@@ -19,25 +19,25 @@ async function sizeOf(names: string, entry = "index.ts"): Promise<number> {
   return gzipSync(outputFiles[0]?.contents ?? "", { level: 9 }).length;
 }
 
-test("messages, events and the fold are small", async () => {
+test("messages, events and the fold fit their size limit", async () => {
   const names = "Fold, Msg, UserMsg, AssistantMsg, SystemMsg, appendEvent, EventType, getTextContent, getContentBlocks";
   expect(await sizeOf(`{ ${names}, hasContentBlocks }`)).toBeLessThan(5_000);
 });
 
-test("following sessions is small, and the fold is a part of it", async () => {
+test("connect and the fold fit their size limit", async () => {
   // Less than 8 KiB with any tool: other builds of zlib add about twenty bytes.
   expect(await sizeOf("{ connect, Fold }")).toBeLessThan(8_170);
 });
 
-test("all of it is hardly larger", async () => {
+test("the whole entry fits its size limit", async () => {
   expect(await sizeOf("*")).toBeLessThan(8_800);
 });
 
-test("with all parsers it is still small", async () => {
+test("the whole entry with all parsers fits its size limit", async () => {
   expect(await sizeOf("*", "everything.ts")).toBeLessThan(11_500);
 });
 
-test("hooks add little", async () => {
+test("hooks fit their size limit", async () => {
   const withHooks = await sizeOf("*", "react.ts");
   expect(withHooks - (await sizeOf("{ connect, connectSessions }"))).toBeLessThan(500);
 });

@@ -30,14 +30,14 @@ function emitted(kind: string, count: number): Line[] {
     .map((line) => JSON.parse(line));
 }
 
-/** What both sides promise beyond I-JSON: equal values, as far as a double goes. */
+/** Returns the values in the precision that both sides guarantee beyond I-JSON: that of a double. */
 function valuesOf(json: string): string {
   const values = JSON.parse(JSON.stringify(JSON.parse(json)));
   const isBeyond = (value: unknown) => typeof value === "number" && value > Number.MAX_SAFE_INTEGER;
   return JSON.stringify(values, (_, value) => (isBeyond(value) ? "beyond" : value));
 }
 
-test("legal streams fold to what the writer holds", () => {
+test("legal streams fold to the writer's messages", () => {
   const folds = emitted("legal", 300).filter(({ kind }) => kind === "fold");
   expect(folds.length).toBeGreaterThan(100);
   for (const { events, message } of folds) {
@@ -48,14 +48,14 @@ test("legal streams fold to what the writer holds", () => {
   }
 });
 
-test("illegal streams fold to what Rust makes of them", () => {
+test("illegal streams fold to the same messages as in Rust", () => {
   const lines = emitted("illegal", 500).map(({ json }) => json);
   const { messages, fold } = foldHere(lines);
   const all = [...messages, ...fold.messages.map((open) => JSON.stringify(open))];
   expect(all.map(valuesOf)).toEqual(foldWithRust(lines).messages.map(valuesOf));
 });
 
-test("messages are read and written again", () => {
+test("messages round-trip", () => {
   for (const { json } of emitted("messages", 300)) {
     expect(valuesOf(JSON.stringify(parseMsg(json)))).toBe(valuesOf(json));
   }

@@ -21,7 +21,7 @@ interface FoldCase {
   after?: { message: unknown }[];
 }
 
-/** The cases that answer differently and are not listed as such. */
+/** Returns the cases with a different result that are not listed as deviations. */
 function unlisted<T extends { case: string }>(
   file: string,
   all: T[],
@@ -44,8 +44,8 @@ function textDifference({ json, dumped }: TextCase, rewrite: (json: string) => u
   return dumped === null ? "taken, and refused by the reference" : difference(ours, JSON.parse(dumped));
 }
 
-describe("what AgentScope Python 2.0.10 answered", () => {
-  test("events are read and written alike", () => {
+describe("same results as AgentScope Python 2.0.10", () => {
+  test("events round-trip alike", () => {
     const all = cases<TextCase>("vectors/python/events.jsonl");
     const rewrite = (json: string) => {
       const event = parseEvent(json);
@@ -55,15 +55,15 @@ describe("what AgentScope Python 2.0.10 answered", () => {
     expect(unlisted("events.jsonl", all, (one) => textDifference(one, rewrite))).toEqual([]);
   });
 
-  test("messages are read and written alike", () => {
+  test("messages round-trip alike", () => {
     const all = cases<TextCase>("vectors/python/messages.jsonl");
     expect(unlisted("messages.jsonl", all, (one) => textDifference(one, parseMsg))).toEqual([]);
   });
 
-  /** Compares what a stream folds to, step by step, with what the reference made of it. */
+  /** Compares the fold of a stream with the result of the reference, step by step. */
   function foldDifference(events: JsonObject[], answer: FoldCase): string | undefined {
     const fold = new Fold();
-    // The reference stops at an event that it raises on, and so does the comparison.
+    // The reference stops at an event for which it raises, and so does the comparison.
     for (const [index, event] of events.slice(0, answer.raised?.index).entries()) {
       fold.apply(readEvent(event));
       const step = answer.after?.[index];
@@ -94,8 +94,8 @@ describe("what AgentScope Python 2.0.10 answered", () => {
   });
 });
 
-describe("what Rust answers to the same cases", () => {
-  /** What I-JSON cannot say, both sides need not say in the same way: see beyond-i-json.test.ts. */
+describe("same results as Rust", () => {
+  /** I-JSON cannot represent these values, so the results may differ: see beyond-i-json.test.ts. */
   function isBeyond(name: string, json: string): boolean {
     const lexemes = json.replace(/"(?:[^"\\]|\\.)*"/g, "").match(/-?\d[\d.eE+-]*/g) ?? [];
     return name.includes("twice") || lexemes.some((lexeme) => !isPlainNumber(lexeme));
@@ -104,7 +104,7 @@ describe("what Rust answers to the same cases", () => {
   const isPlainNumber = (lexeme: string) =>
     String(Number(lexeme)) === lexeme && Math.abs(Number(lexeme)) <= Number.MAX_SAFE_INTEGER;
 
-  test("the same events can be read", () => {
+  test("the same events are accepted", () => {
     const all = cases<TextCase>("vectors/python/events.jsonl").filter(
       (one) => !isBeyond(one.case, one.json) && one.json.trim(),
     );
@@ -119,9 +119,9 @@ describe("what Rust answers to the same cases", () => {
     expect(differing.map((one) => `${one.case}: ${one.json}`)).toEqual([]);
   });
 
-  test("the same messages can be read, and come out as the same bytes", () => {
+  test("the same messages are accepted, with the same bytes", () => {
     const all = cases<TextCase>("vectors/python/messages.jsonl").filter((one) => !isBeyond(one.case, one.json));
-    // Each in a stream of its own, because there is one message of an id only.
+    // Each message has its own stream, because message ids are unique within a stream.
     const rounds: { name: string; json: string }[][] = [];
     const seen = new Map<string, number>();
     for (const { case: name, json } of all) {

@@ -1,4 +1,4 @@
-/** What a service says about what it refused, as in RFC 9457. */
+/** The problem details of a rejected request, as in RFC 9457. */
 export interface Problem {
   readonly status: number;
   readonly type?: string;
@@ -7,7 +7,7 @@ export interface Problem {
   readonly [more: string]: unknown;
 }
 
-/** What kind of problem it is, in a word. */
+/** The kind of a problem. */
 export type ProblemKind =
   | "bad_request"
   | "unauthorized"
@@ -15,19 +15,19 @@ export type ProblemKind =
   | "not_found"
   | "method_not_allowed"
   | "timeout"
-  /** The session has a reply under way. */
+  /** The session has a reply in progress. */
   | "busy"
-  /** An answer that nobody waits for; `reason` says why. */
+  /** An answer to a call that is not waiting for one; `reason` has the cause. */
   | "refused"
-  /** The session is not where it was said to be. */
+  /** The session moved to another address. */
   | "moved"
-  /** There is one by that name. */
+  /** The name is already in use. */
   | "exists"
-  /** There is one by that id, and it is another one. */
+  /** The id is already in use with different content. */
   | "different"
-  /** Somebody else works on it. */
+  /** Another client is working on it. */
   | "taken"
-  /** What was between a cursor and now cannot be had any more; `reason` says why. */
+  /** The events since the cursor are no longer available; `reason` has the cause. */
   | "gap"
   | "too_large"
   | "unsupported_media_type"
@@ -40,7 +40,7 @@ export type ProblemKind =
   | "full"
   | (string & {});
 
-/** Why something was refused, or cannot be continued. */
+/** Why a request was rejected, or why reading cannot resume. */
 export type ProblemReason =
   | "late"
   | "duplicate"
@@ -53,19 +53,19 @@ export type ProblemReason =
   | "compacted"
   | (string & {});
 
-/** What the service refused, and why. */
+/** An error response of the service. */
 export class RecountError extends Error {
-  /** The status of the answer. */
+  /** The HTTP status. */
   declare readonly status: number;
-  /** Why, where there are several reasons. */
+  /** The cause, if the kind has several. */
   declare readonly reason?: ProblemReason;
-  /** The field that is wrong. */
+  /** The invalid field. */
   declare readonly field?: string;
-  /** The line of a batch that is wrong, from 1. */
+  /** The invalid line of a batch, counted from 1. */
   declare readonly line?: number;
-  /** What kind of problem it is. An answer of somebody else, such as a proxy, has none. */
+  /** The kind of problem. `undefined` for responses that are not from the service, such as a proxy's. */
   declare readonly kind?: ProblemKind;
-  /** The same as a URN. */
+  /** The kind of problem as a URN. */
   declare readonly type?: string;
   declare readonly title?: string;
   declare readonly detail?: string;
@@ -76,6 +76,9 @@ export class RecountError extends Error {
   }
 }
 
-/** Whether asking again cannot help. That something is not there says only the service: a proxy says so when it is down. */
+/**
+ * Returns whether retrying cannot help. A 404 is final only with the service's own problem kind, because a proxy
+ * returns 404 while the service is down.
+ */
 export const isFinal = (error: unknown): error is RecountError =>
   error instanceof RecountError && /^4(?!08|25|29|04$)/.test(`${error.status}${error.kind ?? ""}`);

@@ -2,19 +2,19 @@ import type { AgentEvent } from "../generated.js";
 import type { Followed } from "./follow.js";
 import { isAfter } from "./messages.js";
 
-/** The events of a session for one reader, who may be slow. */
+/** The events of a session for one reader, which may be slow. */
 export interface Feed {
-  /** The session has been joined. */
+  /** The session was joined at a cursor. */
   begin(cursor: string): void;
   push(cursor: string, event: AgentEvent): void;
-  /** No more events come; with an error, because they cannot be had. */
+  /** Ends the feed. With an error, the remaining events are not available. */
   end(why?: unknown): void;
   read(): AsyncGenerator<AgentEvent, void, undefined>;
 }
 
 /**
- * The events after an entry, from the start, or from now on. Only so many wait to be read; what comes after them is read
- * from the log, in pages, until the reader has caught up.
+ * Creates a feed of the events after an entry, from the start, or from now on. The queue is bounded. After an overflow
+ * the reader reads pages from the log until it has caught up.
  */
 export function newFeed(
   { feeds, messages }: Followed,
@@ -46,7 +46,7 @@ export function newFeed(
           wake = resolve;
         });
       } else {
-        // What comes from now on waits, so that nothing is missed between the page and it.
+        // New events are queued from here on, so that none is lost between the page and the queue.
         const joined = messages.cursor;
         isLive = true;
         const page = await readLog(at ?? "").catch(feed.end);
@@ -64,14 +64,14 @@ export function newFeed(
 
   const feed: Feed = {
     begin(cursor) {
-      // Who wants what was before reads it, up to where the session was joined at least.
+      // A reader of past events reads them from the log, at least up to the cursor of the join.
       if (after) isLive = false;
       else at ??= cursor;
       wake();
     },
 
     push(cursor, event) {
-      // So many wait for a slow reader.
+      // The queue is full: the slow reader continues from the log.
       if (queue.length === 1_000) isLive = false;
       if (isLive) queue.push([cursor, event]);
       wake();
@@ -89,7 +89,7 @@ export function newFeed(
     read() {
       const events = read();
       const leave = events.return.bind(events);
-      // Who leaves while it waits for an event is not kept waiting.
+      // Returning while waiting for an event ends the wait.
       events.return = () => {
         stop();
         return leave();

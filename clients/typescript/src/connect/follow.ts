@@ -8,28 +8,28 @@ import type { Server } from "./server.js";
 import type { Shared } from "./shared.js";
 import { newStore, type Store } from "./store.js";
 
-/** What there is to see of a session. */
+/** The current view of a session. */
 export interface SessionView {
-  /** The messages, oldest first, open ones as they stand. What has not changed is the same object as before. */
+  /** The messages, oldest first, including open ones. Unchanged messages are the same objects as before. */
   readonly messages: readonly Msg[];
   readonly state: ConnectionState;
   /** Whether there are older messages to load. */
   readonly hasOlder: boolean;
-  /** Why there is no connection and none will be tried. */
+  /** The error that ended the connection permanently. */
   readonly error: RecountError | undefined;
 }
 
-/** A session that is read, for however many. */
+/** A session that is read once for any number of users. */
 export interface Followed extends Shared {
   readonly store: Store<SessionView>;
   readonly messages: Messages;
   readonly feeds: Set<Feed>;
-  /** The last thing that is said. */
+  /** Settles when the last queued request is done. */
   turn: Promise<unknown>;
   changed(): void;
 }
 
-/** Follows a session that is not followed yet, as soon as `ready` is fulfilled. */
+/** Follows a session as soon as `ready` is fulfilled. */
 export function follow(server: Server, name: string, ready: Promise<unknown>): Followed {
   const messages = newMessages();
   const feeds = new Set<Feed>();
@@ -62,12 +62,12 @@ export function follow(server: Server, name: string, ready: Promise<unknown>): F
       }
       if (event && messages.take(id, event)) for (const feed of feeds) feed.push(id, event);
       if (live && state === "live") return;
-      // Something may still be on its way to who was here before.
+      // Only a snapshot or a `live` frame means that no missed events follow.
       if (messages.cursor && (snapshot || live)) state = "live";
       changed();
     },
   };
-  // `null` once the last follower has left.
+  // `null` after the last user has left.
   let leave: (() => void) | null | undefined;
   ready.then(
     () => {

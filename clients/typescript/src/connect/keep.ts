@@ -1,27 +1,27 @@
 import { isFinal, type RecountError } from "./error.js";
 
-/** Where a connection stands. */
+/** The state of a connection. */
 export type ConnectionState =
-  /** An attempt is under way. */
+  /** An attempt is in progress. */
   | "connecting"
-  /** What was missed is being read. */
+  /** Missed events are being read. */
   | "catching up"
-  /** Everything that there is has been seen. */
+  /** All events have been read. */
   | "live"
-  /** There is no connection; the next attempt comes by itself, unless there is an error. */
+  /** There is no connection. The next attempt is automatic, unless there is an error. */
   | "offline";
 
-/** How patient a connection is, in milliseconds. */
+/** The timeouts of a connection, in milliseconds. */
 export interface Patience {
-  /** The first pause before another attempt; each one after it is twice as long. */
+  /** The first delay before a retry. Each further delay is twice as long. */
   readonly minDelay: number;
-  /** The longest pause. */
+  /** The longest delay. */
   readonly maxDelay: number;
-  /** How long nothing may be heard before a connection counts as dead. */
+  /** The time without any data after which a connection is considered dead. */
   readonly silence: number;
 }
 
-/** Waits, unless it is told to stop waiting. */
+/** Waits for a time, or until the signal is aborted. */
 export const pause = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(end, milliseconds);
@@ -33,15 +33,15 @@ export const pause = (milliseconds: number, signal?: AbortSignal): Promise<void>
     signal?.addEventListener("abort", end);
   });
 
-/** Waits before another attempt: not as long as everybody else, so that not all come back at once. */
+/** Waits before a retry. The delay has random jitter, so that clients do not reconnect at the same time. */
 export const pauseBefore = (attempt: number, patience: Patience, signal?: AbortSignal): Promise<void> =>
   pause(Math.min(patience.maxDelay, patience.minDelay * 2 ** attempt) * (1 - Math.random() / 2), signal);
 
 /**
- * Connects again and again until it is stopped or refused.
+ * Reconnects until it is stopped or rejected.
  *
- * `attempt` connects, calls `heard` for whatever it gets, and ends when the connection does, or when the signal says so.
- * Silence is measured by the wall clock, so that a computer that has slept notices at once.
+ * `attempt` connects, calls `alive` for all data that it receives, and returns when the connection ends or the signal
+ * is aborted. Silence is measured by the wall clock, so that a computer notices a dead connection right after sleep.
  */
 export function keepConnected(
   patience: Patience,
@@ -51,7 +51,7 @@ export function keepConnected(
   const stopping = new AbortController();
   const { signal } = stopping;
   const { silence } = patience;
-  // What is under way: an attempt, or the pause before the next.
+  // The step in progress: an attempt, or the delay before the next one.
   let step: AbortController;
   let failures = 0;
   let last: number;
@@ -60,7 +60,7 @@ export function keepConnected(
     failures = 0;
   };
   const endIfSilentFor = (limit: number) => Date.now() - last > limit && step.abort();
-  // No time to wait: there is no network any more, or there is one again, or somebody looks at the page again.
+  // The network is lost or back, or the page is visible again: retry now and check the connection.
   for (const name of ["offline", "online", "visibilitychange"]) {
     const look = () => {
       failures = 0;
@@ -71,7 +71,8 @@ export function keepConnected(
   (async () => {
     while (!signal.aborted) {
       step = new AbortController();
-      // Connecting gets a quarter of the patience: what a browser has kept open since before a sleep may be dead.
+      // Connecting gets a quarter of the silence limit, because a connection that the browser kept open during sleep
+      // may be dead.
       last = Date.now() - silence * 0.75;
       const ticker = setInterval(endIfSilentFor, silence / 4, silence);
       tell("connecting");

@@ -3,7 +3,7 @@ import type { AgentEvent, MsgFields } from "../generated.js";
 import { adopt, type Msg } from "../msg.js";
 import type { Snapshot } from "./frames.js";
 
-/** Whether an entry comes after another, or is of another history. All come after none. */
+/** Returns whether an entry is after another, or is from another epoch. Any entry is after none. */
 export function isAfter(cursor: string, other = ""): boolean {
   const [history, place] = cursor.split(".");
   const [otherHistory, otherPlace] = other.split(".");
@@ -11,21 +11,21 @@ export function isAfter(cursor: string, other = ""): boolean {
 }
 
 /**
- * The messages of a session, folded. Those that have ended are kept apart, so that a look at a long conversation costs no
- * more than a list of what is in it.
+ * The folded messages of a session. Ended messages are stored separately, so that reading a long session costs no more
+ * than copying the list.
  */
 export interface Messages {
-  /** The last entry that was taken. */
+  /** The cursor of the last entry that was applied. */
   cursor?: string;
-  /** The oldest message here, if there are older ones. */
+  /** The id of the oldest message here; `null` if there are no older ones. */
   before: string | null;
-  /** Goes on from a snapshot, and forgets what was there before. */
+  /** Replaces all messages by a snapshot and continues from it. */
   begin(cursor: string, snapshot: Snapshot): void;
-  /** Takes the entry at a cursor, and says whether it is a new one. */
+  /** Applies the entry at a cursor. Returns whether it is new. */
   take(cursor: string, event: AgentEvent): boolean;
-  /** Puts older messages before those that are here. */
+  /** Prepends older messages. */
   unshift(messages: readonly MsgFields[], before: string | null): void;
-  /** All of them as they stand, oldest first. */
+  /** Returns all messages in their current state, oldest first. */
   look(): readonly Msg[];
 }
 
@@ -38,7 +38,8 @@ export function newMessages(): Messages {
     begin(cursor, snapshot) {
       const { open, places = {} } = snapshot;
       const replies = snapshot.messages.map((message) => ({ message, call_floor: null as number | null }));
-      // Each is at its place when those before it are at theirs. One without a place is the only one, and the last.
+      // Inserting in ascending order puts each reply at its final index. A reply without an index is the only one, and
+      // the last.
       const inOrder = Object.keys(open).sort((id, other) => places[id]! - places[other]!);
       for (const id of inOrder) replies.splice(places[id] ?? Infinity, 0, open[id]!);
       all.cursor = cursor;
@@ -48,7 +49,7 @@ export function newMessages(): Messages {
     },
 
     take(cursor, event) {
-      // Nothing can be made of events before there is a snapshot.
+      // Events cannot be applied before there is a snapshot.
       if (!all.cursor || !isAfter(cursor, all.cursor)) return false;
       all.cursor = cursor;
       fold.apply(event);
@@ -58,7 +59,7 @@ export function newMessages(): Messages {
 
     unshift(messages, before) {
       all.before = before;
-      // A reply that was still open then has been here all along.
+      // A reply that was open in the snapshot is already here.
       const known = new Set(all.look().map(({ id }) => id));
       ended.unshift(...messages.filter(({ id }) => !known.has(id)).map(adopt));
     },

@@ -6,40 +6,40 @@ import type { Shared } from "./shared.js";
 import { joinBySse } from "./sse.js";
 import { joinByWs } from "./ws.js";
 
-/** Where a service is, and how it is spoken to. */
+/** The address of a service and the connection options. */
 export interface ServerOptions extends Partial<Patience> {
-  /** Its address, such as `https://example.com`; in a page its own origin, if it is left out. */
+  /** The address of the service, such as `https://example.com`. In a page the default is its own origin. */
   readonly url?: string | URL;
-  /** A token. For a WebSocket it is traded for a ticket, because browsers set no headers there. */
+  /** A token. For a WebSocket it is exchanged for a ticket, because browsers cannot set headers there. */
   readonly token?: string | undefined;
-  /** One WebSocket for all sessions (where there are WebSockets), or one stream of server-sent events for each. */
+  /** One WebSocket for all sessions (the default, if available), or one stream of server-sent events per session. */
   readonly transport?: "ws" | "sse";
-  /** Whether the replies of agents that work for another one are shown too. */
+  /** Whether the replies of sub-agents are included. The default is `false`. */
   readonly all?: boolean;
 }
 
 export type Where = string | ServerOptions;
 
-/** A request that is sent until it is answered may be given up. */
+/** Options of requests that are retried until there is a response. */
 export interface Sending {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Reads something until what it gives is called. */
+/** Starts a reader. Returns a function that stops it. */
 export type Join = (name: string, reader: Reader) => () => void;
 
-/** A service that can be asked. */
+/** A connection to a service. */
 export interface Server extends Omit<ServerOptions, keyof Patience>, Patience {
   readonly url: URL;
   readonly all: boolean;
-  /** What is read from it. */
+  /** The shared readers of this server, by name. */
   readonly shared: Map<string, Shared>;
-  /** Reads a session, or all of them. */
+  /** Reads a session, or the list of sessions. */
   join: Join;
-  /** Asks once. What is no success is thrown as a `RecountError`. */
+  /** Sends a request once. Throws a `RecountError` unless the response is a success. */
   send(method: string, path: string, init?: RequestInit): Promise<Response>;
   /**
-   * Repeats a request until there is a complete response: a GET, or a POST if there is a body, unless a method is named. The
+   * Repeats a request until there is a complete response. The default method is GET, or POST if there is a body. The
    * request must be idempotent.
    */
   ask(path: string, body?: unknown, sending?: Sending, method?: string): Promise<[text: string, headers: Headers]>;
@@ -47,7 +47,7 @@ export interface Server extends Omit<ServerOptions, keyof Patience>, Patience {
 
 const servers = new Map<string, Server>();
 
-/** The same address and token give the same server, so that everything of a page shares one socket. */
+/** Returns the same server for the same address and token, so that all connections of a page share one socket. */
 export function serverOf(where: Where): Server {
   const options: ServerOptions = isText(where) ? { url: where } : where;
   const url = new URL(`${options.url ?? "/"}`.replace(/\/*$/, "/v1/"), globalThis.location?.href);
@@ -59,14 +59,14 @@ export function serverOf(where: Where): Server {
   const send: Server["send"] = async (method, path, init) => {
     const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
     const response = await fetch(new URL(path, url), { ...init, method, headers });
-    // A proxy may answer with a page of its own.
+    // A proxy may send an HTML page of its own.
     if (response.ok && !response.headers.get("content-type")?.includes("html")) return response;
     throw new RecountError({ ...(await response.json().catch(() => {})), status: response.status });
   };
 
   const ask: Server["ask"] = async (path, body, { signal } = {}, method = body ? "POST" : "GET") => {
     const text = JSON.stringify(body);
-    // As the service does, it allows a second more for each MiB.
+    // Like the service, the client allows one more second per MiB.
     const patience = server.silence + (text ? text.length >> 10 : 0);
     for (let attempt = 0; ; attempt++) {
       try {
@@ -100,8 +100,8 @@ export function serverOf(where: Where): Server {
 }
 
 /**
- * Asks a service for what has no function of its own here: `request(server, "PUT", "sessions/chat", { title })`. The path
- * is what comes after `/v1/`. It is asked once, and what is no success is thrown as a `RecountError`.
+ * Sends a request for which there is no function here: `request(server, "PUT", "sessions/chat", { title })`. The path
+ * is relative to `/v1/`. The request is sent once. Throws a `RecountError` unless the response is a success.
  */
 export async function request<T = unknown>(where: Where, method: string, path: string, body?: unknown): Promise<T> {
   const response = await serverOf(where).send(method, path, { body: JSON.stringify(body) });

@@ -10,57 +10,56 @@ import type { Store } from "./store.js";
 
 type UserBlocks = readonly BlockInit<TextBlock | DataBlock>[];
 
-/** What a user says: text, blocks, or the fields of a message. */
+/** A message of the user: text, blocks, or the fields of a message. */
 export type Said = string | UserBlocks | (Partial<MsgInit> & { content: UserBlocks });
 
-/** A user's answer to a call that asks. */
+/** The user's answer to a call that asks for confirmation. */
 export type Answer = Omit<ConfirmResult, "rules"> & Partial<ConfirmResult>;
 
-/** What became of a message. */
+/** The result of sending a message. */
 export interface Posted {
-  /** The reply that answers it. */
+  /** The id of the reply to the message. */
   readonly reply_id: string;
   readonly cursor: string;
 }
 
-/** What became of events. */
+/** The result of appending events. */
 export interface Appended {
   readonly written: number;
   readonly duplicates: number;
-  /** Where the last one stands. */
+  /** The cursor of the last event. */
   readonly cursor: string;
-  /** What changed nothing, and why. */
+  /** The events that changed nothing, with the reason. */
   readonly ignored: readonly { readonly line: number; readonly id: string; readonly reason: string }[];
 }
 
 /**
- * A session that is followed: a store of its messages, and a stream of its events. Whatever is sent is sent until there is
- * an answer, one thing after another; it has an id, so that it counts once.
+ * A session that is followed: a store of its messages and a stream of its events. Requests are sent in order and are
+ * retried until there is a response. Each has an id, so that resending it has no effect.
  */
 export interface Session extends Store<SessionView>, AsyncIterable<AgentEvent> {
   readonly name: string;
   /**
-   * The events after a cursor, from the `"start"`, or from now on. A reader may take its time: what it is too slow for it
-   * reads from the log.
+   * Returns the events after a cursor, from the `"start"`, or from now on. A slow reader continues from the log.
    *
-   * @throws RecountError of the kind `gap` when events that it has not read are gone.
+   * @throws RecountError of the kind `gap` if events that it has not read are gone.
    */
   events(after?: string): AsyncIterableIterator<AgentEvent>;
-  /** Says something. While a reply is under way that is refused, or it is queued, or it interrupts the reply. */
+  /** Sends a message. If a reply is in progress, the message is rejected or queued, or it interrupts the reply. */
   send(said: Said, options?: Sending & { onBusy?: "reject" | "queue" | "interrupt" }): Promise<Posted>;
   /** Appends events. */
   post(events: readonly AgentEvent[], options?: Sending): Promise<Appended>;
-  /** Allows or refuses calls that ask. */
+  /** Approves or denies calls that ask for confirmation. */
   confirm(replyId: string, answers: readonly Answer[], options?: Sending): Promise<Appended>;
-  /** Gives the results of tools that ran elsewhere. */
+  /** Sends the results of tools that ran elsewhere. */
   resolve(replyId: string, results: readonly BlockInit<ToolResultBlock>[], options?: Sending): Promise<Appended>;
-  /** Says something to the model in the middle of its reply. */
+  /** Sends a hint to the model during its reply. */
   hint(replyId: string, hint: HintBlock["hint"], options?: Sending & { source?: string }): Promise<Appended>;
-  /** Stops the reply that is under way. */
+  /** Stops the reply in progress. */
   interrupt(options?: Sending): Promise<void>;
   /** Loads older messages, if there are any. */
   loadOlder(limit?: number): Promise<void>;
-  /** Leaves. That stops no reply. */
+  /** Stops following the session. A reply in progress continues. */
   close(): void;
 }
 
@@ -73,7 +72,7 @@ export interface ConnectOptions {
 /**
  * Follows a session. It reconnects automatically and resumes at its cursor.
  *
- * Calls for the same session share what is read, and all sessions of a server share one WebSocket.
+ * Calls for the same session share one reader, and all sessions of a server share one WebSocket.
  */
 export function connect(where: Where, name: string, { create }: ConnectOptions = {}): Session {
   const server = serverOf(where);
@@ -81,14 +80,14 @@ export function connect(where: Where, name: string, { create }: ConnectOptions =
   const path = `sessions/${encodeURIComponent(name)}`;
   const base = `${path}/`;
   const ready = create ? server.ask(path, {}, {}, "PUT") : Promise.resolve();
-  // An empty name is not a session, and must not be the list of sessions either.
+  // An empty name is not a session, and is the key of the list of sessions.
   const [followed, release] = share(server, name || "?", (server, name) => follow(server, name, ready));
   const { store, messages } = followed;
 
   const ask = async (path: string, body?: unknown, sending?: Sending) =>
     JSON.parse((await server.ask(base + path, body, sending))[0]);
 
-  // One thing after another, so that nothing overtakes what was said before it.
+  // Requests are sent one at a time, which keeps their order.
   const say = <T>(path: string, body: object, sending?: Sending): Promise<T> => {
     const said = () => ask(path, body, sending);
     const answer = followed.turn.then(said, said);
@@ -140,7 +139,7 @@ export function connect(where: Where, name: string, { create }: ConnectOptions =
         undefined,
         closing,
       );
-      // Somebody else may have loaded them, or a snapshot may have come.
+      // Another caller may have loaded them, or a snapshot may have arrived.
       if (messages.before !== before) return;
       messages.unshift(page.messages, page.before);
       followed.changed();

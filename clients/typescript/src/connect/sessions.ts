@@ -6,7 +6,7 @@ import { type Shared, share } from "./shared.js";
 import { newStore, type Store } from "./store.js";
 import { SESSIONS } from "./ws.js";
 
-/** What is known about a session. */
+/** The metadata of a session. */
 export interface SessionInfo {
   readonly id: string;
   readonly cursor: string;
@@ -14,28 +14,28 @@ export interface SessionInfo {
   readonly title: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly created_at: string;
-  /** When its last message was complete. */
+  /** The time at which its last message was complete. */
   readonly updated_at: string;
-  /** Whether a reply is under way, and whether it waits for somebody. */
+  /** Whether a reply is in progress, and whether it waits for the user. */
   readonly status: "idle" | "running" | "waiting";
-  /** The replies that are under way. */
+  /** The ids of the replies in progress. */
   readonly open: readonly string[];
 }
 
-/** What there is to see of the sessions. */
+/** The current view of the list of sessions. */
 export interface SessionsView {
   readonly sessions: readonly SessionInfo[];
   readonly state: ConnectionState;
-  /** Why there is no connection and none will be tried. */
+  /** The error that ended the connection permanently. */
   readonly error: RecountError | undefined;
 }
 
-/** The sessions of a service, live. */
+/** The live list of sessions of a service. */
 export interface Sessions extends Store<SessionsView> {
   close(): void;
 }
 
-/** How often the list is asked for where there is no socket to be told over, in milliseconds. */
+/** The polling interval of the list without a WebSocket, in milliseconds. */
 const INTERVAL = 5_000;
 
 /** Follows the list of sessions. */
@@ -60,7 +60,7 @@ function followSessions(server: Server): Shared & { store: Store<SessionsView> }
   const tell: Reader["tell"] = (told, refused) => {
     state = told;
     error = refused;
-    // What was asked for over another connection says nothing about this one.
+    // A list that was requested over an earlier connection is outdated.
     loads++;
     if (refused) server.shared.delete(SESSIONS);
     changed();
@@ -72,13 +72,13 @@ function followSessions(server: Server): Shared & { store: Store<SessionsView> }
     const all = new Map<string, SessionInfo>();
     for (let next: string | null = ""; next !== null; ) {
       const page = JSON.parse(await get(`sessions?limit=1000&after=${next}`));
-      // An answer may come after one to a later question.
+      // The response to an earlier request may arrive after a later one.
       if (number !== loads) return;
       for (const info of page.sessions) all.set(info.id, info);
       next = page.next;
     }
     sessions = all;
-    // What was told in the meantime is newer.
+    // Changes that arrived in the meantime are newer.
     changes.forEach(put);
     tell("live");
   };
@@ -88,7 +88,7 @@ function followSessions(server: Server): Shared & { store: Store<SessionsView> }
       tell,
       cursor: () => undefined,
       take({ session, info = null }) {
-        // From here on all changes are told, and what was before is in the list.
+        // All changes are sent from here on. Earlier ones are in the list.
         if (!session)
           return void load(async (path) => (await server.ask(path))[0]).catch((error) => tell("offline", error));
         changes.set(session, info);

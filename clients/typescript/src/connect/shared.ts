@@ -1,12 +1,12 @@
 import type { Server } from "./server.js";
 
-/** Something that is read from a server once, for however many who want to see it. */
+/** A reader that is shared by any number of users. */
 export interface Shared {
   users: number;
   leave(): void;
 }
 
-/** What is opened for the first who wants it, and left after the last. The other thing given is to be called when done. */
+/** Opens a reader for its first user and closes it after the last. The second value releases it. */
 export function share<T extends Shared>(
   server: Server,
   name: string,
@@ -22,7 +22,7 @@ export function share<T extends Shared>(
     () => {
       opened.users -= own;
       own = 0;
-      // Another place of the page may be about to show the same.
+      // Another component may be about to use the same reader.
       setTimeout(() => {
         if (opened.users) return;
         if (shared.get(name) === opened) shared.delete(name);

@@ -2,7 +2,7 @@ import type { Frame } from "./frames.js";
 import { keepConnected } from "./keep.js";
 import type { Join, Server } from "./server.js";
 
-/** Reads sessions by server-sent events, each by its own request. */
+/** Reads sessions by server-sent events, with one request each. */
 export const joinBySse =
   (server: Server): Join =>
   (name, reader) =>
@@ -21,12 +21,12 @@ export const joinBySse =
           if (done || signal.aborted) return;
           heard();
           rest += value;
-          // A long line comes in many pieces, and is looked at once.
+          // A long line arrives in many pieces and is split once.
           if (!value.includes("\n")) continue;
           const lines = rest.split("\n");
           rest = lines.pop()!;
           for (const line of lines) {
-            // The service says so when nothing is left that was missed.
+            // The service sends this line when the reader has caught up.
             if (line === ": live") reader.take({ live: true });
             const colon = line.indexOf(":");
             if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 1).trim();

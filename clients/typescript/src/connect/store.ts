@@ -1,12 +1,12 @@
-/** What changes over time, and can be looked at and listened to. It is what React's `useSyncExternalStore` wants. */
+/** A value that changes over time, for React's `useSyncExternalStore`. */
 export interface Store<V> {
-  /** What there is to see. It is the same object until the next frame in which something has changed. */
+  /** Returns the current value. It is the same object until the next frame with a change. */
   getSnapshot(): V;
-  /** Calls back in each frame in which something has changed, until what it gives is called. */
+  /** Calls the listener once per frame with a change. Returns a function that unsubscribes. */
   subscribe(listener: () => void): () => void;
 }
 
-/** A store, and what is called for every change, however many there are in a frame. */
+/** Creates a store and the function to call on every change. Changes within a frame are batched. */
 export function newStore<V>(look: () => V): [Store<V>, changed: () => void] {
   const listeners = new Set<() => void>();
   let view: V | undefined;
@@ -30,10 +30,10 @@ export function newStore<V>(look: () => V): [Store<V>, changed: () => void] {
       },
     },
     () => {
-      // Where nobody listens, there is no need to wait for a frame.
+      // Without listeners there is no need to wait for a frame.
       if (!listeners.size) view = undefined;
       else if (!waiting) {
-        // Nothing is painted where nobody looks, so the next frame may be far away.
+        // A hidden page is not painted, so the next frame may be far away.
         waiting = setTimeout(refresh, globalThis.requestAnimationFrame?.(refresh) ? 500 : 16);
       }
     },

@@ -3,10 +3,10 @@ import type { Frame, Reader } from "./frames.js";
 import { keepConnected } from "./keep.js";
 import type { Join, Server } from "./server.js";
 
-/** The list of sessions. The service calls it `sessions`, but so may a session be called. */
+/** The reader key of the list of sessions. The service calls the list `sessions`, but a session may have that name. */
 export const SESSIONS = "";
 
-/** Reads over one socket, whatever is read. The socket is open as long as somebody reads. */
+/** Reads everything over one socket. The socket is open while there are readers. */
 export function joinByWs(server: Server): Join {
   const readers = new Map<string, Reader>();
   let socket: WebSocket | undefined | null;
@@ -37,7 +37,7 @@ export function joinByWs(server: Server): Join {
       const detail = 'WebSocket is not available here; use `transport: "sse"`';
       throw new RecountError({ status: 426, kind: "upgrade_required", detail });
     }
-    // A browser sends no token along, and does not say why a socket was refused. Who asks for a ticket is told.
+    // A browser sends no token for a WebSocket and hides why it was rejected. The request for a ticket has both.
     const { ticket } = await (await server.send("POST", "tickets", { body: "{}", signal })).json();
     if (signal.aborted) return;
     const opening = new WebSocket(`${server.url}ws${ticket ? `?ticket=${ticket}` : ""}`.replace("http", "ws"));
@@ -55,7 +55,7 @@ export function joinByWs(server: Server): Join {
         try {
           take(JSON.parse(data));
         } catch {
-          // What cannot be read is asked for again.
+          // A frame that cannot be parsed is requested again.
           drop();
         }
       };

@@ -4,9 +4,9 @@ import { readMsg } from "./message.js";
 import { count, list, none, or, record, text } from "./shapes.js";
 
 /**
- * Reads a checkpoint from its JSON.
+ * Parses a checkpoint from JSON.
  *
- * @throws {DecodeError} when it is not a checkpoint, or one of another version; a `SyntaxError` when it is no JSON.
+ * @throws {DecodeError} if it is not a checkpoint, or has another version; a `SyntaxError` if it is not JSON.
  */
 export function parseCheckpoint(json: string): Checkpoint {
   return checkpoint(JSON.parse(json), "", "");
@@ -23,6 +23,6 @@ const reply = record({ message: readMsg, call_floor: or(count, null) });
 
 function readReply(value: unknown): Checkpoint["replies"][number] {
   const { message, call_floor } = reply(value, "", "");
-  // A floor above the last block means the same as one right there.
+  // A floor above the last block is equivalent to one right after it.
   return { message, call_floor: call_floor === null ? null : Math.min(call_floor, message.content.length) };
 }

@@ -1,9 +1,9 @@
-/** Why a value could not be read: the field, as a path from the outside in, and what is wrong with it. */
+/** A decoding error: the field, as a path from the outside in, and the problem. */
 export class DecodeError extends Error {
   override readonly name = "DecodeError";
-  /** What is wrong, without the path. */
+  /** The problem, without the path. */
   readonly problem: string;
-  /** The field that is wrong, such as `content[2].state`; empty when the whole value is. */
+  /** The invalid field, such as `content[2].state`; empty for the whole value. */
   readonly path: string;
 
   constructor(problem: string, path = "") {
@@ -17,7 +17,7 @@ export function fail(problem: string): never {
   throw new DecodeError(problem);
 }
 
-/** Says that a value is not what it should be. */
+/** Throws that a value is not the expected one. */
 export function expected(what: string, value: unknown): never {
   fail(value === undefined ? "this field is required" : `expected ${what}, found ${kindOf(value)}`);
 }
@@ -28,7 +28,7 @@ function kindOf(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** Reads a part of a value, and says of what is wrong in it which part that is. */
+/** Decodes a part of a value, and adds the part to the path of its errors. */
 export function within<T>(part: string, read: () => T): T {
   try {
     return read();

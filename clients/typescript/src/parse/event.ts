@@ -9,21 +9,20 @@ import { anObject, empty, type Fields, object, or, readObject, text } from "./sh
 const head: Fields = { id: or(text, ""), created_at: or(text, ""), metadata: or(object, empty), type: text };
 
 /**
- * Reads an event from its JSON: checks its fields, and fills in those that may be missing. A type that is not known is no
- * error.
+ * Parses an event from JSON: validates its fields and fills in missing ones. An unknown type is not an error.
  *
- * @throws {DecodeError} that names the field; a `SyntaxError` when it is no JSON.
+ * @throws {DecodeError} with the field; a `SyntaxError` if it is not JSON.
  */
 export function parseEvent(json: string): AgentEvent {
   return readEvent(JSON.parse(json));
 }
 
-/** Reads an event that has been parsed. */
+/** Decodes an event from parsed JSON. */
 export function readEvent(value: unknown): AgentEvent {
   const given = anObject(value);
   const { type, created_at, block_id } = given;
   const declared: Fields = Object.hasOwn(events, type as string) ? events[type as AgentEvent["type"]] : {};
-  // What a hint holds belongs to the hint; what other events hold has ids of its own.
+  // The ids of blocks in a hint are derived from the hint. Blocks in other events have their own ids.
   const owner = type === "HINT_BLOCK" && isText(block_id) ? block_id : "";
   const event = readObject({ ...head, ...declared }, given, owner, isText(created_at) ? created_at : "");
   if (declared.url && (event.data === null) === (event.url === null)) {
@@ -33,7 +32,9 @@ export function readEvent(value: unknown): AgentEvent {
   return event as unknown as AgentEvent;
 }
 
-/** Leaves for the fold what one of Recount's own events says, or why it says nothing. The event itself stays as it came. */
+/**
+ * Stores the decoded value of one of Recount's own events for the fold, or the error. The event itself is not changed.
+ */
 function noteValue(event: CustomEvent): void {
   try {
     const value = within("value", () => readValue(event));

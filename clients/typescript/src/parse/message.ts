@@ -9,16 +9,16 @@ import { fnv1a } from "./hash.js";
 import { anObject, free, MAX_DOCUMENT_DEPTH } from "./shapes.js";
 
 /**
- * Reads a message from its JSON: checks its fields and the rules of its role, and fills in what may be missing. Ids and
- * times that are missing are derived from where and what the message is, so that reading it again gives the same.
+ * Parses a message from JSON: validates its fields and the rules of its role, and fills in missing fields. Missing ids
+ * and times are derived from the position and the content, so that parsing twice returns the same.
  *
- * @throws {DecodeError} that names the field; a `SyntaxError` when it is no JSON.
+ * @throws {DecodeError} with the field; a `SyntaxError` if it is not JSON.
  */
 export function parseMsg(json: string): Msg {
   return adopt(readMsg(JSON.parse(json)));
 }
 
-/** Reads the fields of a message that has been parsed. */
+/** Decodes the fields of a message from parsed JSON. */
 export function readMsg(value: unknown): MsgFields {
   const given = anObject(value);
   const id = given.id == null ? fnv1a(JSON.stringify(free(given, MAX_DOCUMENT_DEPTH))) : "";
@@ -38,7 +38,7 @@ export function readMsg(value: unknown): MsgFields {
   return fields;
 }
 
-/** When a message without a time began, as far as it says anything about it. */
+/** Returns the time at which a message without `created_at` began, if its content has one. */
 function timeOf({ finished_at, content }: JsonObject): string {
   if (isText(finished_at)) return finished_at;
   const first: unknown = Array.isArray(content) ? content[0] : undefined;

@@ -3,25 +3,25 @@ import { isObject, isText, type JsonObject } from "../values.js";
 import { expected, fail, within } from "./errors.js";
 
 /**
- * Reads a value: checks it, and gives it back with what was missing in it and its keys in the order of the protocol.
- * An id or a time that the value lacks becomes `id` or `time`.
+ * Decodes a value: validates it, fills in missing fields, and orders its keys as in the protocol. `id` and `time` are
+ * the defaults for a missing id and time.
  */
-// biome-ignore lint/suspicious/noExplicitAny: what a reader gives is what the declared type of its field says.
+// biome-ignore lint/suspicious/noExplicitAny: the declared type of the field is the type of the result.
 export type Reader = (value: unknown, id: string, time: string) => any;
 
-/** The readers of an object's fields, in the order in which they are written. */
+/** The readers of an object's fields, in the order in which they are serialized. */
 export type Fields = Readonly<Record<string, Reader>>;
 
-/** Reads an object of declared fields. */
+/** Decodes an object with declared fields. */
 export type RecordReader = Reader & { readonly fields: Fields; readonly tag: string };
 
-/** How deep a free value may nest, the value itself counting as one. */
+/** The maximum depth of a free value, including the value itself. */
 const MAX_DEPTH = 128;
 
-/** How deep a whole document may nest. */
+/** The maximum depth of a whole document. */
 export const MAX_DOCUMENT_DEPTH = MAX_DEPTH + 16;
 
-/** Half of a surrogate pair without its other half: no UTF-8 text can hold it. */
+/** A lone surrogate, which UTF-8 cannot encode. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const whole = (value: string): string =>
@@ -37,7 +37,7 @@ function checkFree(value: unknown, depth: number): void {
   }
 }
 
-/** Any JSON value, kept as it is. */
+/** Decodes any JSON value. It is kept unchanged. */
 export function free<T>(value: T, depth = MAX_DEPTH): T {
   checkFree(value, depth);
   return value;
@@ -50,7 +50,7 @@ export const text = (value: unknown): string => (isText(value) ? whole(value) : 
 export const boolean = (value: unknown): boolean =>
   typeof value === "boolean" ? value : expected("true or false", value);
 
-/** A whole number that is not negative and fits into 64 bits. One beyond what a double can tell apart is rounded. */
+/** Decodes a non-negative 64-bit integer. Values beyond 2^53 are rounded to a double. */
 export const count = (value: unknown): number => {
   if (typeof value !== "number") return expected("a whole number", value);
   return Number.isInteger(value) && Object.is(value, Math.abs(value)) && value < 2 ** 64
@@ -60,7 +60,9 @@ export const count = (value: unknown): number => {
 
 export const object = (value: unknown): JsonObject => free(anObject(value));
 
-/** The value of a `CUSTOM` event: it may be a whole message, which nests deeper than what a message may hold. */
+/**
+ * Decodes the value of a `CUSTOM` event. It may be a whole message, which nests deeper than the contents of a message.
+ */
 export const messageOrObject = (value: unknown): JsonObject => free(anObject(value), MAX_DOCUMENT_DEPTH - 1);
 
 export const words =
@@ -82,41 +84,41 @@ export const nullable =
   (value, id, time) =>
     value === null ? null : reader(value, id, time);
 
-/** A field that may be missing. `null` is as good as nothing. */
+/** Decodes an optional field. `null` counts as missing. */
 export const or =
   (reader: Reader, missing: unknown): Reader =>
   (value, id, time) =>
     value == null ? (typeof missing === "function" ? missing() : missing) : reader(value, id, time);
 
-// A new one for each field that lacks it: whoever holds the message may change what is in it.
+// A new object for each missing field, because the holder of the message may change it.
 export const empty = () => ({});
 export const none = () => [];
 
-/** A text that is `null` where it is missing. */
+/** Decodes a string; `null` if it is missing. */
 export const maybe = or(text, null);
 
-/** A text that is not written where it is missing. */
+/** Decodes a string; it is omitted if it is missing. */
 export const leftOut = or(text, undefined);
 
 export const ownId: Reader = (value, id) => (value == null ? id : text(value));
 export const ownTime: Reader = (value, _, time) => (value == null ? time : text(value));
 
-/** A field that is the time of what holds it where it is missing. `null` is a value here. */
+/** Decodes a time. The default is the time of the enclosing value. `null` is a valid value here. */
 export const orTime =
   (reader: Reader): Reader =>
   (value, id, time) =>
     value === undefined ? time : reader(value, id, time);
 
-/** A string, or something else. */
+/** Decodes a string, or a value of another type. */
 export const textOr =
   (reader: Reader): Reader =>
   (value, id, time) =>
     isText(value) ? whole(value) : reader(value, id, time);
 
-/** Reads an object: its declared fields, then those that nobody knows. */
+/** Decodes an object: the declared fields first, then the unknown ones. */
 export function readObject(fields: Fields, value: JsonObject, id: string, time: string): JsonObject {
   const found: JsonObject = {};
-  // A spread takes the key `__proto__` for a key like any other, an assignment would not.
+  // A spread copies `__proto__` as an ordinary key; an assignment does not.
   const rest = { ...value };
   for (const key in fields) {
     const field = within(key, () => fields[key]?.(value[key], id, time));
@@ -142,7 +144,7 @@ export function record(declared: Fields, tag = ""): RecordReader {
   return Object.assign(read, { fields, tag });
 }
 
-/** One of several records, told apart by their `type`. */
+/** Decodes one of several records, by the field `type`. */
 export const oneOf =
   (...records: RecordReader[]): Reader =>
   (value, id, time) => {
@@ -151,7 +153,7 @@ export const oneOf =
     return known ? known(value, id, time) : within("type", () => words(...records.map(({ tag }) => tag))(type));
   };
 
-/** The same for blocks. One of a type that nobody knows is kept as it is. */
+/** Like `oneOf`, for blocks. A block of an unknown type is kept unchanged. */
 export const block =
   (...records: RecordReader[]): Reader =>
   (value, id, time) => {

@@ -1,4 +1,4 @@
-/** Following sessions of the real service, over both transports. */
+/** Follows sessions of the real service, over both transports. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import {
@@ -26,7 +26,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** What is to be closed after a test. */
+/** Connections to close after a test. */
 const opened: { close(): void }[] = [];
 afterEach(() => {
   for (const one of opened.splice(0)) one.close();
@@ -67,7 +67,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     return session;
   };
 
-  test("a session is joined where it is, and followed", async () => {
+  test("a session is followed from its current state", async () => {
     const name = await newSession();
     await service.append(name, [said("hello"), start("r"), ...text("r", "Good ")]);
     const session = follow(name);
@@ -79,7 +79,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     expect(JSON.stringify(messages)).toBe(`[${await service.folded(name)}]`);
   });
 
-  test("what has not changed is the same object", async () => {
+  test("unchanged messages are the same objects", async () => {
     const name = await newSession();
     await service.append(name, [said("one"), start("r"), ...text("r", "a")]);
     const session = follow(name);
@@ -91,7 +91,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     expect(session.getSnapshot()).toBe(after);
   });
 
-  test("a queued message stands after the reply that it waits for", async () => {
+  test("a queued message is placed after the reply that it waits for", async () => {
     const name = await newSession();
     await service.append(name, [said("one"), start("r")]);
     await service.append(name, [
@@ -102,7 +102,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     expect(session.getSnapshot().messages.map(({ id }) => id)).toEqual(["one", "r", "two"]);
   });
 
-  test("events are read from the start and as they come", async () => {
+  test("events are read from the start and live", async () => {
     const name = await newSession();
     await service.append(name, [said("one"), said("two")]);
     const session = follow(name);
@@ -115,7 +115,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     expect(seen).toEqual(["one", "two", "three"]);
   });
 
-  test("a slow reader is not waited for, and misses nothing", async () => {
+  test("a slow reader misses no event and blocks no other reader", async () => {
     const name = await newSession();
     const session = follow(name);
     await until(session, ({ state }) => state === "live");
@@ -133,7 +133,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     expect((await events.next()).value?.id).toBe("last");
   });
 
-  test("who leaves while it waits for an event is not kept waiting", async () => {
+  test("returning while waiting for an event ends the iteration", async () => {
     const session = follow(await newSession());
     await until(session, ({ state }) => state === "live");
     const events = session.events();
@@ -143,7 +143,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     expect((await events.next()).done).toBe(true);
   });
 
-  test("it goes on after a cut, where it was", async () => {
+  test("reconnects after a cut and resumes at its cursor", async () => {
     const name = await newSession();
     await service.append(name, [said("one")]);
     const session = follow(name);
@@ -158,7 +158,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
   });
 
   test.each(["200 OK", "404 Not Found", "503 Service Unavailable"])(
-    "it is not taken in by somebody else who answers with %s",
+    "responses of other servers are ignored: %s",
     async (status) => {
       const name = await newSession();
       const session = follow(name);
@@ -173,7 +173,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     },
   );
 
-  test("it notices that nothing comes any more", async () => {
+  test("a silent connection is replaced", async () => {
     const name = await newSession();
     const own = await BadNetwork.before(() => service.port);
     opened.push(own);
@@ -185,7 +185,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     expect(textOf(session)).toEqual(["one"]);
   });
 
-  test("it survives that the service is killed", async () => {
+  test("a reader survives a killed service", async () => {
     const name = await newSession();
     await service.append(name, [start("r"), ...text("r", "a")]);
     const session = follow(name);
@@ -204,7 +204,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     for (const { id } of log) expect((await events.next()).value?.id).toBe(id);
   });
 
-  test("a history that is another one by now begins anew", async () => {
+  test("a changed epoch starts from a new snapshot", async () => {
     const name = await newSession();
     await service.append(name, [said("old")]);
     const session = follow(name);
@@ -221,7 +221,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     await expect(events.next()).rejects.toMatchObject({ status: 410, kind: "gap" });
   });
 
-  test("older messages are loaded when they are wanted", async () => {
+  test("older messages are loaded on request", async () => {
     const name = await newSession();
     const ids = Array.from({ length: 120 }, (_, index) => `m${index}`);
     await service.append(name, ids.map(said));
@@ -239,7 +239,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     expect(shown()).toEqual(ids);
   });
 
-  test("a reply that was open when it was joined is there once", async () => {
+  test("a reply that was open on joining is shown once", async () => {
     const name = await newSession();
     const ids = Array.from({ length: 60 }, (_, index) => `m${index}`);
     await service.append(name, [said("first"), { ...start("r"), created_at: "2026-01-01T00:00:00" }, ...ids.map(said)]);
@@ -252,17 +252,17 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     expect([...shown].sort()).toEqual(["first", "r", ...ids].sort());
   });
 
-  test("a session that is not there is an error", async () => {
+  test("a missing session is an error", async () => {
     const session = follow("nowhere");
     const events = session.events();
     const { error } = await until(session, ({ error }) => !!error);
     expect(error).toBeInstanceOf(RecountError);
     expect(error).toMatchObject({ status: 404, kind: "not_found" });
     await expect(events.next()).rejects.toBe(error);
-    // A name is not a path to somewhere else.
+    // The name must not resolve to another path.
     const elsewhere = follow(`nowhere/../${await newSession()}`);
     expect((await until(elsewhere, ({ error }) => !!error)).error?.kind).toMatch(/bad_request|not_found/);
-    // Once it is there, it can be joined.
+    // It can be joined once it exists.
     await service.session("nowhere");
     session.close();
     await until(follow("nowhere"), ({ state }) => state === "live");
@@ -278,14 +278,14 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
       await until(session, ({ state, messages }) => state === "live" && messages.length === attempt + 1);
       session.close();
     }
-    // The name is not valid, so the session cannot be created.
+    // The name is invalid, so the session cannot be created.
     const invalid = connect(hasty(), "sessions", { create: true });
     opened.push(invalid);
     expect((await until(invalid, ({ error }) => !!error)).error?.status).toBe(400);
     await expect(invalid.send("Hello")).rejects.toThrow(RecountError);
   });
 
-  test("a session that is left before it exists is not followed", async () => {
+  test("a session that is closed before it exists is not followed", async () => {
     network.isDown = true;
     const name = `left-${transport}`;
     const session = connect(hasty(), name, { create: true });
@@ -298,7 +298,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     expect(session.getSnapshot().state).toBe("connecting");
   });
 
-  test("sessions appear, change and go", async () => {
+  test("created, changed and deleted sessions are reported", async () => {
     const list = connectSessions(hasty());
     opened.push(list);
     await until(list, ({ state }) => state === "live");
@@ -313,7 +313,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     await until(list, () => !find());
   });
 
-  test("no session is called as the list is, and one without a name is none", async () => {
+  test("no session name collides with the list, and an empty name is not a session", async () => {
     const list = connectSessions(hasty());
     opened.push(list);
     await until(list, ({ state }) => state === "live");
@@ -325,7 +325,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
   });
 });
 
-test("without WebSocket support, its transport is an error", async () => {
+test("the WebSocket transport without WebSocket support is an error", async () => {
   vi.stubGlobal("WebSocket", undefined);
   const session = connect({ url: service.url, transport: "ws" }, await newSession());
   opened.push(session);
@@ -334,7 +334,7 @@ test("without WebSocket support, its transport is an error", async () => {
   expect(error).toMatchObject({ status: 426, kind: "upgrade_required" });
 });
 
-describe("what is sent", () => {
+describe("requests", () => {
   const follow = (name: string) => {
     const session = connect({ url: network.url, minDelay: 5, maxDelay: 50 }, name);
     opened.push(session);
@@ -342,7 +342,7 @@ describe("what is sent", () => {
   };
   const call = { type: "tool_call", id: "c", name: "shell", input: "{}", state: "asking" } as ToolCallBlock;
 
-  test("counts once, although its answer was lost", async () => {
+  test("a request counts once if its response was lost", async () => {
     const name = await newSession();
     const session = follow(name);
     await until(session, ({ state }) => state === "live");
@@ -351,14 +351,14 @@ describe("what is sent", () => {
     network.cutAfter = 0;
     const cuts = network.done.cuts;
     const answer = await session.post([{ type: "TEXT_BLOCK_START", reply_id: "r", block_id: "b" } as AgentEvent]);
-    // The event may have reached the reader before the answer did.
+    // The event may have reached the reader before the response.
     expect(network.done.cuts).toBe(cuts + 1);
     expect(answer.written + answer.duplicates).toBe(1);
     const log = await service.log(name);
     expect(log.filter(({ type }) => type === "TEXT_BLOCK_START")).toHaveLength(1);
   });
 
-  test("waits until the service is back", async () => {
+  test("a request waits until the service is back", async () => {
     const name = await newSession();
     const session = follow(name);
     network.isDown = true;
@@ -369,7 +369,7 @@ describe("what is sent", () => {
     expect(await posting).toMatchObject({ written: 1 });
   });
 
-  test("has more time where there is more of it", async () => {
+  test("larger requests have a longer timeout", async () => {
     const session = follow(await newSession());
     const timeout = vi.spyOn(AbortSignal, "timeout");
     const event = (text: string) => ({ type: "CUSTOM", name: "long", value: { text } }) as AgentEvent;
@@ -380,7 +380,7 @@ describe("what is sent", () => {
     expect(long! - short!).toBe(3_072);
   });
 
-  test("can be given up", async () => {
+  test("a request can be cancelled", async () => {
     const session = follow(await newSession());
     network.isDown = true;
     network.cut();
@@ -390,7 +390,7 @@ describe("what is sent", () => {
     await expect(posting).rejects.toThrow();
   });
 
-  test("confirmations reach the call that asks, and the second is refused", async () => {
+  test("confirmations reach the call that asks, and the second is rejected", async () => {
     const name = await newSession();
     const session = follow(name);
     await service.append(name, [
@@ -407,7 +407,7 @@ describe("what is sent", () => {
     await expect(refused).rejects.toMatchObject({ status: 409, kind: "refused", line: 1, reason: expect.any(String) });
   });
 
-  test("results of tools elsewhere, and hints", async () => {
+  test("results of external tools and hints are appended", async () => {
     const name = await newSession();
     const session = follow(name);
     await service.append(name, [
@@ -423,7 +423,7 @@ describe("what is sent", () => {
     expect(messages[0]?.getFirstContentBlock("hint")).toMatchObject({ hint: "Hurry up", source: "clock" });
   });
 
-  test("a message is answered, one that comes too early is refused, and the answer can be stopped", async () => {
+  test("a message is answered, an early one is rejected, and the reply can be interrupted", async () => {
     const session = follow(await newSession());
     const { reply_id } = await session.send("Say something long");
     await until(session, ({ messages }) => !!messages[1]?.getTextContent());
@@ -439,7 +439,7 @@ describe("what is sent", () => {
     expect(after.messages[3]?.finished_reason).toBe("completed");
   });
 
-  test("stops the reply that was meant, although its answer was lost", async () => {
+  test("an interrupt whose response was lost stops only its own reply", async () => {
     const session = follow(await newSession());
     const first = await session.send("Say something long");
     await until(session, ({ messages }) => !!messages[1]?.getTextContent());
@@ -457,7 +457,7 @@ describe("what is sent", () => {
     ]);
   });
 
-  test("arrives in its order", async () => {
+  test("requests arrive in order", async () => {
     const name = await newSession();
     const session = follow(name);
     const ids = Array.from({ length: 20 }, (_, index) => `in-order-${index}`);
@@ -466,14 +466,14 @@ describe("what is sent", () => {
     expect((await service.log(name)).map(({ id }) => id)).toEqual(ids);
   });
 
-  test("what is wrong is named", async () => {
+  test("an error names the invalid field", async () => {
     const session = follow(await newSession());
     const wrong = [said("fine"), { type: "REPLY_START", reply_id: 7 }] as unknown as AgentEvent[];
     await expect(session.post(wrong)).rejects.toMatchObject({ status: 400, line: 2, field: expect.any(String) });
   });
 });
 
-test("all sessions of a page share one socket, and readers of a session what is read of it", async () => {
+test("all sessions of a page share one socket, and readers of a session share its data", async () => {
   const own = await BadNetwork.before(() => service.port);
   const options: ServerOptions = { url: own.url, transport: "ws" };
   const names = await Promise.all([newSession(), newSession(), newSession()]);
@@ -486,7 +486,7 @@ test("all sessions of a page share one socket, and readers of a session what is 
   }
   expect(all[0]?.getSnapshot()).toBe(all[3]?.getSnapshot());
   await until(list, ({ state }) => state === "live");
-  // The socket, and the list of sessions, which may be asked for twice.
+  // The socket and the list of sessions, which may be requested twice.
   expect(own.made).toBeLessThanOrEqual(3);
 
   all[0]?.close();

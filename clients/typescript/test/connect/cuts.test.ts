@@ -1,4 +1,7 @@
-/** Whoever's connections are cut, stalled and reordered ends up with what everybody else has, and is heard once. */
+/**
+ * Clients with cut, stalled and reordered connections end up with the same state as other readers, and their messages
+ * are appended once.
+ */
 
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -18,9 +21,9 @@ import { Service } from "../support/service.js";
 import { Talk } from "../support/talk.js";
 import { until } from "../support/until.js";
 
-/** How many connections are cut for each transport. `pnpm soak` cuts many more. */
+/** The number of connections that are cut for each transport. `pnpm soak` cuts many more. */
 const CUTS = Number(process.env.RECOUNT_CUTS ?? 150);
-/** Nobody waits long here, but long enough for a machine that has other things to do. */
+/** Short timeouts, but long enough for a busy machine. */
 const HASTY = { minDelay: 1, maxDelay: 20, silence: 1_600 };
 
 let service: Service;
@@ -31,7 +34,7 @@ afterAll(() => service.stop());
 
 const transports = ["ws", "sse"] as const;
 
-/** The ids of events up to the one that is called the end. */
+/** Collects the ids of events up to the one named `end`. */
 async function collect(events: AsyncIterable<AgentEvent>): Promise<string[]> {
   const ids: string[] = [];
   for await (const { id } of events) {
@@ -41,13 +44,13 @@ async function collect(events: AsyncIterable<AgentEvent>): Promise<string[]> {
   return ids;
 }
 
-/** Waits until a session has come to its end, and compares it with the log. */
+/** Waits until a session has ended, and compares it with the log. */
 async function expectWhole(of: Service, session: Session): Promise<void> {
   const expected = await of.folded(session.name);
   await until(session, ({ messages, state }) => state === "live" && JSON.stringify(messages) === `[${expected}]`);
 }
 
-/** Says so many things over a bad network, without waiting for an answer before the next. */
+/** Sends many messages over a bad network, without waiting for a response before the next one. */
 class Post {
   readonly answers: Promise<Appended>[] = [];
   readonly #session: Session;
@@ -97,12 +100,12 @@ test.each(transports)(
       () => network.release(some),
       async () => {
         network.stall();
-        // Who has waited long enough dials again, and what was said before arrives late, or twice.
+        // A client that timed out connects again, and earlier data arrives late or twice.
         if (random.oneIn(4)) for (const { made } = network; network.made === made; ) await pause(5);
       },
     ];
     const { done } = network;
-    // Each of these things is to have happened.
+    // Each kind of disturbance must have occurred.
     for (let rounds = 0; done.cuts < CUTS || Object.values(done).includes(0); rounds++) {
       await talk.more();
       if (random.oneIn(3)) post.more();
@@ -115,7 +118,7 @@ test.each(transports)(
 
     Object.assign(network, { cutAfter: undefined, losesAnswer: false, overtakesNext: false });
     network.release();
-    // What was posted counts once, whatever the network made of it and of its answer, and in its order.
+    // A posted event counts once and in order, even if the network lost the request or the response.
     for (const { written, duplicates } of await Promise.all(post.answers)) expect(written + duplicates).toBe(1);
     await service.append(name, [{ type: "CUSTOM", id: "end", name: "end", value: {} }]);
     const log = (await service.log(name)).map(({ id }) => id);

@@ -1,4 +1,4 @@
-/** The hooks, in a page that is made of nothing but a document. */
+/** The hooks, in a page with nothing but a document. */
 
 import { Window } from "happy-dom";
 import { createElement, StrictMode } from "react";
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const delta = (text: string) => ({ type: "TEXT_BLOCK_DELTA", reply_id: "r", block_id: "b", delta: text });
 
-test("a component shows a session, and is rendered at most once for a frame", async () => {
+test("a component shows a session and renders at most once per frame", async () => {
   const { createRoot } = await import("react-dom/client");
   const { useSession, useSessions } = await import("../../src/react.js");
   const name = await service.session("chat");
@@ -60,13 +60,13 @@ test("a component shows a session, and is rendered at most once for a frame", as
     Array.from({ length: count }, () => delta("x")),
   );
   await shows(`live: ${"x".repeat(count)}; ${name}`);
-  // Each frame has one copy of the blocks, however many events there were in it.
+  // Each frame copies the blocks once, however many events it has.
   expect(contents.size).toBeLessThan(100);
   expect(renders).toBeLessThan(400);
   root.unmount();
 });
 
-test("a component that goes to another session never shows the former one there", async () => {
+test("a component that switches sessions never shows the previous one", async () => {
   const { createRoot } = await import("react-dom/client");
   const { useSession } = await import("../../src/react.js");
   const names = [await service.session("first"), await service.session("second")];
@@ -88,7 +88,7 @@ test("a component that goes to another session never shows the former one there"
     while (element.textContent !== name) await new Promise(requestAnimationFrame);
   }
   root.unmount();
-  // Nothing at first, then the session and nothing of it, then what is in it.
+  // No session at first, then the empty session, then its messages.
   const others = shown.filter((what) => !/^(\w+): (nothing of (nobody|\1)|\1 of \1)$/.test(what));
   expect(others).toEqual([]);
 });

@@ -1,11 +1,11 @@
-/** What is shown of a session, frame by frame. */
+/** The view of a session, frame by frame. */
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { newMessages } from "../../src/connect/messages.js";
 import { newStore } from "../../src/connect/store.js";
 import type { AgentEvent } from "../../src/index.js";
 
-/** What waits for the next frame. */
+/** The callbacks that wait for the next frame. */
 let frames: (() => void)[] = [];
 const paint = () => {
   for (const frame of frames.splice(0)) frame();
@@ -24,7 +24,7 @@ afterEach(() => {
 
 const BLOCKS = 50;
 
-/** A reply with many blocks, of which the last is open. */
+/** Creates a reply with many blocks, of which the last is open. */
 function reply() {
   const messages = newMessages();
   let place = 0;
@@ -36,7 +36,7 @@ function reply() {
   return { messages, grow };
 }
 
-/** How many times the blocks of the reply are gone through to put them into another list. */
+/** Counts how often the blocks of the reply are iterated to copy them into another list. */
 function copiesDuring(happens: () => void): number {
   const iterate = Array.prototype[Symbol.iterator];
   let copies = 0;
@@ -49,7 +49,7 @@ function copiesDuring(happens: () => void): number {
   return copies;
 }
 
-test("the blocks of a message are copied once for a frame, however many events there are in it", () => {
+test("the blocks of a message are copied once per frame for any number of events", () => {
   const { messages, grow } = reply();
   const [store, changed] = newStore(() => messages.look());
   let told = 0;
@@ -74,17 +74,17 @@ test("the blocks of a message are copied once for a frame, however many events t
   }
 });
 
-test("where there are no frames any more, what has changed is told all the same", () => {
+test("changes are reported without animation frames", () => {
   const { messages, grow } = reply();
   const [store, changed] = newStore(() => messages.look());
   const listener = vi.fn();
   store.subscribe(listener);
   grow();
   changed();
-  // Somebody looks elsewhere before the next frame.
+  // The page is hidden before the next frame.
   vi.advanceTimersByTime(1_000);
   expect(listener).toHaveBeenCalledTimes(1);
-  // And comes back.
+  // The page is visible again.
   paint();
   expect(listener).toHaveBeenCalledTimes(1);
 });

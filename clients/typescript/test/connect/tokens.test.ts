@@ -1,4 +1,4 @@
-/** A service that wants tokens. */
+/** A service that requires tokens. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connect, connectSessions, request } from "../../src/index.js";
@@ -29,7 +29,7 @@ test.each(transports)("a token opens sessions and their list (%s)", async (trans
   list.close();
 });
 
-test.each(transports)("without a token that is known there is an error (%s)", async (transport) => {
+test.each(transports)("a missing or unknown token is an error (%s)", async (transport) => {
   for (const wrong of [undefined, "wrong"]) {
     const server = { url: service.url, token: wrong, transport };
     const list = connectSessions(server);
@@ -44,7 +44,7 @@ test.each(transports)("without a token that is known there is an error (%s)", as
   }
 });
 
-test("what a token may not do is refused", async () => {
+test("requests beyond a token's scope are rejected", async () => {
   const server = { url: service.url, token: service.token("read"), transport: "sse" as const };
   const session = connect(server, "chat");
   await until(session, ({ state }) => state === "live");

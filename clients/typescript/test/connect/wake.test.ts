@@ -1,4 +1,4 @@
-/** Computers that sleep, and networks that come back. */
+/** Computers after sleep, and networks after an outage. */
 
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { keepConnected } from "../../src/connect/keep.js";
@@ -7,7 +7,7 @@ import { BadNetwork } from "../support/network.js";
 import { Service } from "../support/service.js";
 import { until } from "../support/until.js";
 
-/** What a page would be told by its browser. */
+/** The source of the events that a browser sends to a page. */
 const page = new EventTarget();
 vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
 
@@ -20,10 +20,10 @@ afterAll(() => service.stop());
 afterEach(() => vi.useRealTimers());
 
 const transports = ["ws", "sse"] as const;
-/** Nobody would come back by themselves while a test runs. */
+/** Delays that are longer than a test, so that only events cause a retry. */
 const PATIENT = { minDelay: 500_000, maxDelay: 500_000, silence: 500_000 };
 
-test.each(transports)("it comes back as soon as the network does (%s)", async (transport) => {
+test.each(transports)("reconnects as soon as the network is back (%s)", async (transport) => {
   const network = await BadNetwork.before(() => service.port);
   const session = connect({ url: network.url, transport, ...PATIENT }, "chat");
   await until(session, ({ state }) => state === "live");
@@ -35,11 +35,11 @@ test.each(transports)("it comes back as soon as the network does (%s)", async (t
   network.close();
 });
 
-test.each(transports)("it tells at once that there is no network (%s)", async (transport) => {
+test.each(transports)("a lost network is reported immediately (%s)", async (transport) => {
   const network = await BadNetwork.before(() => service.port);
   const session = connect({ url: network.url, transport, ...PATIENT }, "chat");
   await until(session, ({ state }) => state === "live");
-  // Nothing comes over the connection any more, and nobody else says so.
+  // The connection is silent, without any error.
   network.stall();
   page.dispatchEvent(new Event("offline"));
   await until(session, ({ state }) => state === "offline");
@@ -47,14 +47,14 @@ test.each(transports)("it tells at once that there is no network (%s)", async (t
   network.close();
 });
 
-test("it does not wait long when the network is back, however often it has tried in vain", async () => {
+test("reconnects soon after the network is back, after any number of failures", async () => {
   vi.useFakeTimers();
   let attempts = 0;
   const isOver = (signal: AbortSignal) => new Promise((end) => signal.addEventListener("abort", end));
   const stop = keepConnected(
     { minDelay: 1_000, maxDelay: 1e9, silence: 40_000 },
     async (signal) => {
-      // The eleventh is not refused: nobody answers.
+      // The eleventh attempt is not refused, but gets no response.
       if (++attempts < 11) throw new TypeError("fetch failed");
       await isOver(signal);
     },
@@ -67,18 +67,18 @@ test("it does not wait long when the network is back, however often it has tried
   stop();
 });
 
-test.each(transports)("it does not trust a connection from before a long sleep (%s)", async (transport) => {
+test.each(transports)("a connection from before a long sleep is replaced (%s)", async (transport) => {
   const network = await BadNetwork.before(() => service.port);
   const session = connect({ url: network.url, transport, ...PATIENT, minDelay: 5, maxDelay: 50 }, "chat");
   await until(session, ({ state }) => state === "live");
 
-  // A connection that was heard a moment ago is kept.
+  // A connection with recent data is kept.
   const { made } = network;
   page.dispatchEvent(new Event("visibilitychange"));
   expect(session.getSnapshot().state).toBe("live");
   expect(network.made).toBe(made);
 
-  // The clock says that hours have passed, and nothing comes over the connection any more.
+  // Hours have passed on the clock, and the connection is silent.
   network.stall();
   network.isDown = true;
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3_600_000 });

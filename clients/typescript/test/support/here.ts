@@ -1,17 +1,17 @@
 import { type AgentEvent, Fold, type Outcome, type Reason } from "../../src/index.js";
 import { type DecodeError, parseEvent } from "../../src/parse/index.js";
 
-/** What is to be said about a line whose event was not applied whole. */
+/** A remark on a line whose event was not fully applied. */
 export type Remark = { readonly badField: string } | { readonly outcome: Outcome };
 
 export interface Folded {
-  /** The messages that have ended, and then those that have not. */
+  /** The ended messages, then the open ones. */
   readonly messages: string[];
   readonly remarks: Map<number, Remark>;
   readonly fold: Fold;
 }
 
-/** Folds lines as the Rust command does: what cannot be read is passed over, what has ended is handed on. */
+/** Folds lines like the Rust command: invalid lines are skipped, ended messages are returned. */
 export function foldHere(lines: readonly string[], fold = new Fold()): Folded {
   const messages: string[] = [];
   const remarks = new Map<number, Remark>();
@@ -30,7 +30,10 @@ export function foldHere(lines: readonly string[], fold = new Fold()): Folded {
   return { messages, remarks, fold };
 }
 
-/** What a remark would be in the words of the Rust command, without the problems that each side words in its own way. */
+/**
+ * Returns a remark in the format of the Rust command, without the problem texts, which differ between the
+ * implementations.
+ */
 export function inWords(remark: Remark): string[] {
   if ("badField" in remark) return [remark.badField ? `\`${remark.badField}\`: …` : "…"];
   const { kind, reason, skipped } = remark.outcome;
@@ -59,7 +62,7 @@ function reasonInWords({ code, detail }: Reason): string {
   return words[code] ?? code;
 }
 
-/** The same for what the Rust command has said. */
+/** Removes the problem text from a remark of the Rust command. */
 export function withoutProblem(remark: string): string {
   const [, ignored] = /^[^`]*? (ignored(?:: | in part, ).*)/s.exec(remark) ?? [];
   if (!ignored) return remark.startsWith("`") ? remark.replace(/`: .*/s, "`: …") : "…";
@@ -68,5 +71,5 @@ export function withoutProblem(remark: string): string {
   );
 }
 
-/** Leaves out the ids that each side escapes in its own way. */
+/** Removes the ids that the implementations escape differently. */
 const plain = (remark: string) => remark.replace(/"(?:[^"\\]|\\.)*"/gs, (id) => (/^"[\w. -]*"$/.test(id) ? id : '"…"'));

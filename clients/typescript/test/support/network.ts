@@ -1,40 +1,40 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** What a network has done to connections, by kind. */
+/** The disturbances so far, by kind. */
 export interface Disturbances {
-  /** Connections that were ended. */
+  /** Connections that were cut. */
   cuts: number;
-  /** How many of them in the middle of what was being said. */
+  /** Cut connections that were in the middle of a response. */
   torn: number;
-  /** Connections that stayed open and said nothing for a while. */
+  /** Connections that stayed open without data for a while. */
   stalled: number;
-  /** Those that went on after all, when one that was made later had been heard. */
+  /** Stalled connections that continued after data from a later connection. */
   late: number;
-  /** Those whose client had given up by then: what it had asked for reached the service all the same. */
+  /** Stalled connections whose client had already gone. Its requests reached the service nevertheless. */
   orphaned: number;
-  /** Connections that reached the service after one that was made later. */
+  /** Connections that reached the service after a later connection. */
   overtaken: number;
-  /** Answers to what was posted that got lost. */
+  /** Lost responses to POST requests. */
   lost: number;
 }
 
 const page = (status: string) =>
   `HTTP/1.1 ${status}\r\ncontent-type: text/html\r\ncontent-length: 7\r\nconnection: close\r\n\r\nWelcome`;
 
-/** A connection from a client, and the one to the service that goes with it. */
+/** A client connection and its connection to the service. */
 class Line {
   readonly client: Socket;
   readonly service: Promise<Socket>;
-  /** What waits to go on, in its order; nothing is held up where it is `undefined`. */
+  /** The held data in order; `undefined` if the connection is not stalled. */
   held: (() => void)[] | undefined;
-  /** Whether one that was made later has been heard while this one was held up. */
+  /** Whether a later connection has sent data while this one was stalled. */
   isBehind = false;
-  /** Whether its client has gone. */
+  /** Whether the client has closed the connection. */
   isLeft = false;
-  /** Whether it was cut: nothing goes over it any more, not even what was held up. */
+  /** Whether the connection was cut: no data passes any more, not even held data. */
   isCut = false;
-  /** Whether what is said next answers something that was posted. */
+  /** Whether the next response belongs to a POST request. */
   isPosting = false;
   #isReached = false;
   #reach: (service: Socket) => void = () => {};
@@ -46,13 +46,13 @@ class Line {
     });
   }
 
-  /** Connects it with the service, unless it is. */
+  /** Connects to the service, unless already connected. */
   reach(service: () => Socket): void {
     if (!this.#isReached) this.#reach(service());
     this.#isReached = true;
   }
 
-  /** Lets something go on, now or when what came before it does. */
+  /** Passes data on, now or after the data before it. */
   pass(go: () => void): void {
     if (this.held) this.held.push(go);
     else go();
@@ -66,30 +66,30 @@ class Line {
 }
 
 /**
- * Something between a client and the service that treats connections as networks do: it cuts them, stalls them, and lets
- * what was said over one arrive after what was said later over another.
+ * A proxy between a client and the service that behaves like a bad network: it cuts and stalls connections, and delays
+ * data past that of later connections.
  */
 export class BadNetwork {
-  /** How many connections were made. */
+  /** The number of connections so far. */
   made = 0;
   /** Whether connections are refused. */
   isDown = false;
-  /** What somebody else answers, as in a hotel where one has to log in first, or a proxy whose service is down. */
+  /** The response of another server, such as a captive portal, or a proxy whose service is down. */
   portal: string | undefined;
-  /** How many bytes of the next piece go through before its connection is cut, if it is to be. */
+  /** The number of bytes of the next piece that pass before its connection is cut. `undefined` cuts none. */
   cutAfter: number | undefined;
-  /** Whether the next answer to something that was posted gets lost. */
+  /** Whether the response to the next POST request is lost. */
   losesAnswer = false;
   /** Whether the next connection is overtaken by the one after it. */
   overtakesNext = false;
   readonly done: Disturbances = { cuts: 0, torn: 0, stalled: 0, late: 0, orphaned: 0, overtaken: 0, lost: 0 };
   readonly #port: () => number;
-  /** In the order in which they were made. */
+  /** The connections, in the order in which they were made. */
   readonly #lines = new Set<Line>();
-  /** What was said over them waits for nobody. */
+  /** Stalled connections whose client has gone. */
   readonly #orphans = new Set<Line>();
   readonly #server: Server;
-  /** The connection that waits for another to overtake it. */
+  /** The connection that waits to be overtaken. */
   #slow: Line | undefined;
 
   private constructor(port: () => number) {
@@ -97,7 +97,7 @@ export class BadNetwork {
     this.#server = createServer((client) => this.#accept(client));
   }
 
-  /** A proxy in front of a port. */
+  /** Starts a proxy in front of a port. */
   static async before(port: () => number): Promise<BadNetwork> {
     const network = new BadNetwork(port);
     network.#server.listen(0, "127.0.0.1");
@@ -141,7 +141,7 @@ export class BadNetwork {
     this.#lines.delete(line);
     if (line === this.#slow) this.#slow = undefined;
     line.isLeft = true;
-    // What is on its way to the service arrives there, whoever has gone in the meantime.
+    // Data that was sent to the service arrives, even if the client has gone.
     if (line.held?.length) this.#orphans.add(line);
     else line.end();
   }
@@ -165,7 +165,7 @@ export class BadNetwork {
     service.destroy();
   }
 
-  /** A connection is heard, and those from before it that are held up are not. */
+  /** Records that a connection has data while earlier ones are stalled. */
   #overtake(line: Line): void {
     for (const earlier of this.#lines) {
       if (earlier === line) break;
@@ -187,7 +187,7 @@ export class BadNetwork {
     for (const go of held) go();
   }
 
-  /** Cuts all connections, or some. */
+  /** Cuts all connections, or those that match. */
   cut(isMeant = (): boolean => true): void {
     for (const line of this.#lines) {
       if (line.isCut || !isMeant()) continue;
@@ -197,7 +197,7 @@ export class BadNetwork {
     }
   }
 
-  /** From now on the connections that there are, or some of them, stay open and say nothing, in both directions. */
+  /** Stalls the current connections, or those that match, in both directions. They stay open. */
   stall(isMeant = (): boolean => true): void {
     for (const line of this.#lines) {
       if (line.held || !isMeant()) continue;
@@ -206,7 +206,7 @@ export class BadNetwork {
     }
   }
 
-  /** What was held back goes on after all: the newest first. */
+  /** Releases the held data, newest connection first. */
   release(isMeant = (): boolean => true): void {
     for (const line of [...this.#orphans, ...this.#lines].reverse()) {
       if (!line.held || !isMeant()) continue;

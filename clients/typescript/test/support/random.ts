@@ -1,4 +1,4 @@
-/** Numbers that follow from a seed, the same ones in every run. */
+/** A random number generator with a seed: the same numbers in every run. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** A number from 0 up to, and not including, 1. */
+  /** Returns a number from 0 up to, and not including, 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -15,12 +15,12 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** Returns an integer from `low` to `high`, both inclusive. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }
 
-  /** Whether something that happens once in so many times happens now. */
+  /** Returns true once in `times` calls on average. */
   oneIn(times: number): boolean {
     return this.between(1, times) === 1;
   }
@@ -29,7 +29,7 @@ export class Random {
     return choices[this.between(0, choices.length - 1)] as T;
   }
 
-  /** So many of something. */
+  /** Creates between `low` and `high` items. */
   many<T>(low: number, high: number, make: (index: number) => T): T[] {
     return Array.from({ length: this.between(low, high) }, (_, index) => make(index));
   }

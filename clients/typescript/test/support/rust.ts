@@ -2,14 +2,14 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** The Rust command that the answers are compared with. */
+/** The Rust command with which the output is compared. */
 export const RECOUNT =
   process.env.RECOUNT_BIN ?? fileURLToPath(new URL("../../../../target/debug/recount", import.meta.url));
 
 export interface RustAnswer {
   /** The messages, one per line. */
   readonly messages: string[];
-  /** What was said about each line that could not be read, or whose event was not applied whole. */
+  /** The remarks on each line that is invalid, or whose event was not fully applied. */
   readonly remarks: Map<number, string[]>;
 }
 
@@ -22,7 +22,7 @@ export function foldWithRust(lines: readonly string[], options: readonly string[
     maxBuffer: 2 ** 30,
   });
   if (error) throw error;
-  // 1 says that some lines could not be read.
+  // Status 1: some lines could not be parsed.
   if (status !== 0 && status !== 1) throw new Error(`recount fold ended with ${status}: ${stderr.slice(-2_000)}`);
   const remarks = new Map<number, string[]>();
   for (const line of stderr.split("\n")) {

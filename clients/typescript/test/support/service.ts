@@ -8,7 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type AgentEvent, type Appended, Fold, request } from "../../src/index.js";
 import { mustBeThere, RECOUNT } from "./rust.js";
 
-/** A service with a data directory of its own, which can be killed and started again. */
+/** A service with its own data directory, which can be killed and restarted. */
 export class Service {
   readonly port: number;
   readonly #data = mkdtempSync(join(tmpdir(), "recount-service-"));
@@ -48,7 +48,7 @@ export class Service {
     );
   }
 
-  /** Ends it as a crash would, or as a person would. */
+  /** Ends the process, as in a crash (`SIGKILL`) or on request (`SIGTERM`). */
   async kill(signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): Promise<void> {
     const child = this.#process as ChildProcess;
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -56,7 +56,7 @@ export class Service {
     await once(child, "exit");
   }
 
-  /** Starts again as if nothing had ever been said. */
+  /** Restarts with an empty data directory. */
   async forget(): Promise<void> {
     await this.kill();
     rmSync(this.#data, { recursive: true });
@@ -68,13 +68,13 @@ export class Service {
     rmSync(this.#data, { recursive: true, force: true });
   }
 
-  /** A token for its data directory. */
+  /** Creates a token for the data directory. */
   token(scope: "read" | "write" | "admin"): string {
     const args = ["token", "create", "--tenant", "acme", "--scope", scope, "--data", this.#data];
     return execFileSync(RECOUNT, args, { encoding: "utf8" }).trim();
   }
 
-  /** A new session. */
+  /** Creates a session. */
   async session(name: string, token?: string): Promise<string> {
     await request({ url: this.url, token }, "PUT", `sessions/${name}`, {});
     return name;
@@ -84,7 +84,7 @@ export class Service {
     return request(this.url, "POST", `sessions/${session}/events`, events);
   }
 
-  /** Everything that was ever said in a session. */
+  /** Returns all events of a session. */
   async log(session: string): Promise<AgentEvent[]> {
     const events: AgentEvent[] = [];
     for (let after = ""; ; ) {
@@ -96,7 +96,7 @@ export class Service {
     }
   }
 
-  /** The messages of somebody who has read everything in one go. */
+  /** Returns the messages as folded from the whole log at once. */
   async folded(session: string): Promise<string[]> {
     const fold = new Fold();
     for (const event of await this.log(session)) fold.apply(event);

@@ -1,10 +1,10 @@
 import type { Random } from "./random.js";
 import { type JsonObject, someBase64, someObject, someText, someValue } from "./values.js";
 
-/** An event as JSON, good or bad. */
+/** An event as JSON, valid or not. */
 export type RawEvent = JsonObject;
 
-/** A stream, good or bad, whose ids of messages all begin alike. */
+/** Creates a stream, valid or not, with a common prefix for all message ids. */
 export function someStream(random: Random, prefix = ""): RawEvent[] {
   const maker = new EventMaker(random, prefix);
   const legal = random.many(1, 2, () => maker.reply()).flat();
@@ -12,13 +12,13 @@ export function someStream(random: Random, prefix = ""): RawEvent[] {
   return random.oneIn(3) ? events.map((event) => damaged(random, event)) : events;
 }
 
-/** A stream that keeps to the whole contract. */
+/** Creates a stream that satisfies the whole contract. */
 export function legalStream(random: Random, prefix = ""): RawEvent[] {
   const maker = new EventMaker(random, prefix);
   return random.many(1, 3, (index) => maker.reply(`${prefix}r${index}`)).flat();
 }
 
-/** Leaves events out, repeats some, puts some elsewhere, and others between them. */
+/** Drops, repeats and moves events, and inserts others. */
 function disturbed(random: Random, maker: EventMaker, events: RawEvent[]): RawEvent[] {
   const result: RawEvent[] = [];
   for (const event of events) {
@@ -31,7 +31,7 @@ function disturbed(random: Random, maker: EventMaker, events: RawEvent[]): RawEv
   return result;
 }
 
-/** Now and then takes a key away, changes its value, or changes the order of the keys. */
+/** Sometimes removes a key, changes its value, or changes the order of the keys. */
 function damaged(random: Random, event: RawEvent): RawEvent {
   if (!random.oneIn(8)) return event;
   const entries = Object.entries(event);
@@ -50,7 +50,7 @@ function damaged(random: Random, event: RawEvent): RawEvent {
 const TOOL_STATES = ["success", "error", "interrupted", "denied", "running"];
 const CALL_STATES = ["pending", "asking", "allowed", "submitted", "finished"];
 
-/** Makes events. There are few ids, so that they meet again. */
+/** Creates events. There are few ids, so that they collide. */
 class EventMaker {
   #made = 0;
   readonly #random: Random;
@@ -65,7 +65,7 @@ class EventMaker {
     return `2026-01-01T00:00:${String(this.#made % 60).padStart(2, "0")}.000000+00:00`;
   }
 
-  /** An event as a peer writes it, now and then without its head or with other things beside. */
+  /** Creates an event as a peer writes it, sometimes without optional fields or with unknown ones. */
   #event(type: string, fields: JsonObject, carried: () => JsonObject = () => ({})): RawEvent {
     const random = this.#random;
     const event: RawEvent = { id: `e${this.#made++}`, created_at: this.#time(), metadata: {}, type, ...fields };
@@ -83,7 +83,7 @@ class EventMaker {
     return `${kind}${this.#random.between(1, 3)}`;
   }
 
-  /** A whole reply, in order. */
+  /** Creates a whole reply, in order. */
   reply(reply_id = this.#reply()): RawEvent[] {
     const random = this.#random;
     const rounds = random.many(0, 2, (round) => this.#round(reply_id, round));
@@ -233,7 +233,7 @@ class EventMaker {
     }));
   }
 
-  /** A block as it stands in an event or a message, now and then without what may be missing. */
+  /** Creates a block for an event or a message, sometimes without optional fields. */
   #block(type: string, fields: JsonObject): JsonObject {
     const random = this.#random;
     const block: JsonObject = { type, ...fields, created_at: "2025-12-31T00:00:00", finished_at: null };
@@ -379,7 +379,7 @@ class EventMaker {
     return message;
   }
 
-  /** Any event for any reply, in no order. */
+  /** Creates any event for any reply, in any order. */
   any(): RawEvent {
     const random = this.#random;
     const reply_id = this.#reply();

@@ -2,7 +2,7 @@ import type { Random } from "./random.js";
 import type { Service } from "./service.js";
 import { legalStream, type RawEvent } from "./streams.js";
 
-/** Somebody elsewhere who says something in a session, again and again, in pieces of any size. */
+/** Another client that appends events to a session, in batches of any size. */
 export class Talk {
   #streams = 0;
   #events = 0;
@@ -17,17 +17,17 @@ export class Talk {
     this.#random = random;
   }
 
-  /** Says a little more. */
+  /** Appends a few more events. */
   async more(): Promise<void> {
     if (!this.#rest.length) this.#rest = this.#stream();
     const piece = this.#rest.splice(0, this.#random.between(1, 12));
     await this.#service.append(this.#session, piece).catch((error) => {
-      // Now and then something is made up that is no event. What is refused was never said.
+      // Some random events are invalid. A rejected batch is not appended.
       if (![400, 409].includes(error.status)) throw error;
     });
   }
 
-  /** Replies that nobody has heard yet, by somebody whose clock goes forward. */
+  /** Creates new replies, with increasing times. */
   #stream(): RawEvent[] {
     const prefix = `s${this.#streams++}-`;
     return legalStream(this.#random, prefix).map((event, index) => {

@@ -1,6 +1,6 @@
 import type { Store } from "../../src/index.js";
 
-/** Waits until what there is to see is as it should be. It looks at every change. */
+/** Waits until a condition on the view is true. The condition is evaluated on every change. */
 export function until<V>(store: Store<V>, isSo: (view: V) => boolean): Promise<V> {
   return new Promise((resolve) => {
     let leave = () => {};

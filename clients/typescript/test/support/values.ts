@@ -27,7 +27,7 @@ const PIECES = [
   "0",
 ];
 
-/** Text as it comes: pieces of any script, and what must be escaped. */
+/** Creates text from any script, with characters that must be escaped. */
 export const someText = (random: Random): string => random.many(0, 4, () => random.pick(PIECES)).join("");
 
 const KEYS = [
@@ -46,9 +46,9 @@ const KEYS = [
   "constructor",
 ];
 
-/** An object with keys that no reader knows, and sometimes with some that it does. */
+/** Creates an object with unknown keys, and sometimes with known ones. */
 export function someObject(random: Random, depth = 2): JsonObject {
-  // A key that is computed is a key, whatever its name.
+  // A computed key is an ordinary key, whatever its name.
   return random
     .many(0, 3, () => random.pick(KEYS))
     .reduce<JsonObject>((object, key) => {
@@ -62,7 +62,7 @@ export function someObject(random: Random, depth = 2): JsonObject {
     }, {});
 }
 
-/** Any JSON value that I-JSON can say. */
+/** Creates any value that I-JSON can represent. */
 export function someValue(random: Random, depth = 2): unknown {
   switch (random.between(0, depth > 0 ? 7 : 5)) {
     case 0:
@@ -85,7 +85,7 @@ export function someValue(random: Random, depth = 2): unknown {
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Base64 that is whole, cut somewhere, or none at all. */
+/** Creates base64: complete, cut somewhere, or invalid. */
 export function someBase64(random: Random): string {
   const whole = Buffer.from(random.many(0, 7, () => random.between(0, 255))).toString("base64");
   switch (random.between(0, 9)) {

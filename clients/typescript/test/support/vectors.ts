@@ -4,7 +4,7 @@ import type { JsonObject } from "./values.js";
 const root = new URL("../../../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");
 
-/** The cases of a file of `conformance`. */
+/** Returns the cases of a file of `conformance`. */
 export function cases<T>(path: string): T[] {
   return read(`conformance/${path}`)
     .split("\n")
@@ -12,7 +12,7 @@ export function cases<T>(path: string): T[] {
     .map((line) => JSON.parse(line) as T);
 }
 
-/** Where Recount means to differ from the reference: the list that the Rust tests have. */
+/** Returns whether a difference from the reference is intended. The list is the one of the Rust tests. */
 export function isListed(file: string, name: string): boolean {
   return deviations.some((deviation) => deviation.file === file && deviation.cases.test(name));
 }
@@ -25,7 +25,7 @@ const deviations = [
   [...(patterns as string).matchAll(/"([^"]*)"/g)].map(([, pattern]) => ({ file, cases: globbed(pattern as string) })),
 );
 
-/** A pattern in which `*` stands for anything. */
+/** Creates the pattern of a glob, in which `*` matches any text. */
 function globbed(pattern: string): RegExp {
   return new RegExp(`^${pattern.split("*").map(escaped).join(".*")}$`, "s");
 }
@@ -34,10 +34,10 @@ function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 }
 
-/** Stands for a time or an id that the reference made up. */
+/** Placeholders for a generated time or id of the reference. */
 const isMadeUp = (value: unknown) => value === "<now>" || value === "<random>";
 
-/** The first place where a value differs from the expected one. Keys that the reference does not know are passed over. */
+/** Returns the first difference from the expected value. Keys that the reference does not know are ignored. */
 export function difference(ours: unknown, theirs: unknown, path = ""): string | undefined {
   if (isMadeUp(theirs) && typeof ours === "string") return;
   if (Array.isArray(ours) && Array.isArray(theirs) && ours.length === theirs.length) {
