@@ -3,7 +3,7 @@ export type { Checkpoint } from "./checkpoint.js";
 export { RecountError } from "./connect/error.js";
 export type { SessionView } from "./connect/follow.js";
 export type { ConnectionState } from "./connect/keep.js";
-export { request, type Sending, type ServerOptions } from "./connect/server.js";
+export { type Endpoint, type RequestOptions, request, type Sending, type ServerOptions } from "./connect/server.js";
 export {
   type Answer,
   type Appended,
@@ -11,7 +11,9 @@ export {
   connect,
   type Posted,
   type Said,
+  type SendResult,
   type Session,
+  type UserInput,
 } from "./connect/session.js";
 export { connectSessions, type SessionInfo, type Sessions, type SessionsView } from "./connect/sessions.js";
 export type { Store } from "./connect/store.js";

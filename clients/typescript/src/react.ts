@@ -1,6 +1,6 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
 import type { SessionView } from "./connect/follow.js";
-import type { Where } from "./connect/server.js";
+import type { Endpoint } from "./connect/server.js";
 import { connect, type Session } from "./connect/session.js";
 import { connectSessions, type SessionsView } from "./connect/sessions.js";
 import type { Store } from "./connect/store.js";
@@ -17,24 +17,24 @@ export type UsedSession = SessionView & {
  *
  * The options may be a new object in each render: they are compared by address, token and transport.
  */
-export function useSession(where: Where, name: string): UsedSession {
-  const session = useConnection((at) => connect(at, name), where, name);
+export function useSession(endpoint: Endpoint, name: string): UsedSession {
+  const session = useConnection((at) => connect(at, name), endpoint, name);
   return { ...useView(session, NOTHING), session };
 }
 
 /** Returns the live list of sessions while the component is mounted. */
-export function useSessions(where: Where): SessionsView {
-  return useView(useConnection(connectSessions, where, ""), NO_SESSIONS);
+export function useSessions(endpoint: Endpoint): SessionsView {
+  return useView(useConnection(connectSessions, endpoint, ""), NO_SESSIONS);
 }
 
 const NOTHING: SessionView = { messages: [], state: "connecting", hasOlder: false, error: undefined };
 const NO_SESSIONS: SessionsView = { sessions: [], state: "connecting", error: undefined };
 
-function useConnection<C extends { close(): void }>(open: (where: Where) => C, where: Where, name: string) {
+function useConnection<C extends { close(): void }>(open: (endpoint: Endpoint) => C, endpoint: Endpoint, name: string) {
   const [opened, setOpened] = useState<{ of: string; connection: C }>();
-  const key = `${name} ${JSON.stringify(where)}`;
+  const key = `${name} ${JSON.stringify(endpoint)}`;
   useEffect(() => {
-    const connection = open(where);
+    const connection = open(endpoint);
     setOpened({ of: key, connection });
     return () => {
       connection.close();

@@ -46,13 +46,13 @@ export function follow(server: Server, name: string, ready: Promise<unknown>): F
   };
   const reader: Reader = {
     cursor: () => messages.cursor,
-    tell(told, refused) {
-      state = told;
-      error = refused;
+    setState(next, rejection) {
+      state = next;
+      error = rejection;
       changed();
-      if (!refused) return;
+      if (!rejection) return;
       server.shared.delete(name);
-      endFeeds(refused);
+      endFeeds(rejection);
     },
     take({ id = "", event, snapshot, gap, live }) {
       if (gap) endFeeds(new RecountError({ status: 410, kind: "gap", detail: "events are gone", ...gap }));
@@ -73,7 +73,7 @@ export function follow(server: Server, name: string, ready: Promise<unknown>): F
     () => {
       if (leave !== null) leave = server.join(name, reader);
     },
-    (why) => reader.tell("offline", why),
+    (why) => reader.setState("offline", why),
   );
   return {
     users: 0,

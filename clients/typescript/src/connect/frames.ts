@@ -38,5 +38,5 @@ export interface Reader {
   /** The entry after which reading resumes. `undefined` starts with a snapshot. */
   cursor(): string | undefined;
   take(frame: Frame): void;
-  tell(state: ConnectionState, error?: RecountError): void;
+  setState(state: ConnectionState, error?: RecountError): void;
 }

@@ -45,8 +45,8 @@ export const pauseBefore = (attempt: number, patience: Patience, signal?: AbortS
  */
 export function keepConnected(
   patience: Patience,
-  attempt: (signal: AbortSignal, heard: () => void) => Promise<unknown>,
-  tell: (state: "connecting" | "offline", error?: RecountError) => void,
+  attempt: (signal: AbortSignal, alive: () => void) => Promise<unknown>,
+  setState: (state: "connecting" | "offline", error?: RecountError) => void,
 ): () => void {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -55,7 +55,7 @@ export function keepConnected(
   let step: AbortController;
   let failures = 0;
   let last: number;
-  const heard = () => {
+  const alive = () => {
     last = Date.now();
     failures = 0;
   };
@@ -75,14 +75,14 @@ export function keepConnected(
       // may be dead.
       last = Date.now() - silence * 0.75;
       const ticker = setInterval(endIfSilentFor, silence / 4, silence);
-      tell("connecting");
-      const end = await attempt(step.signal, heard).catch((error) => error);
+      setState("connecting");
+      const end = await attempt(step.signal, alive).catch((error) => error);
       clearInterval(ticker);
       step.abort();
       if (signal.aborted) return;
-      const refused = isFinal(end) ? end : undefined;
-      tell("offline", refused);
-      if (refused) return stopping.abort();
+      const rejection = isFinal(end) ? end : undefined;
+      setState("offline", rejection);
+      if (rejection) return stopping.abort();
       step = new AbortController();
       last = 0;
       await pauseBefore(failures++, patience, step.signal);

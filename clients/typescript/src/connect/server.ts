@@ -18,12 +18,16 @@ export interface ServerOptions extends Partial<Patience> {
   readonly all?: boolean;
 }
 
-export type Where = string | ServerOptions;
+/** The address of a service, or its address with options. */
+export type Endpoint = string | ServerOptions;
 
 /** Options of requests that are retried until there is a response. */
-export interface Sending {
+export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
+
+/** @deprecated Use {@link RequestOptions}. */
+export type Sending = RequestOptions;
 
 /** Starts a reader. Returns a function that stops it. */
 export type Join = (name: string, reader: Reader) => () => void;
@@ -42,14 +46,19 @@ export interface Server extends Omit<ServerOptions, keyof Patience>, Patience {
    * Repeats a request until there is a complete response. The default method is GET, or POST if there is a body. The
    * request must be idempotent.
    */
-  ask(path: string, body?: unknown, sending?: Sending, method?: string): Promise<[text: string, headers: Headers]>;
+  retry(
+    path: string,
+    body?: unknown,
+    options?: RequestOptions,
+    method?: string,
+  ): Promise<[text: string, headers: Headers]>;
 }
 
 const servers = new Map<string, Server>();
 
 /** Returns the same server for the same address and token, so that all connections of a page share one socket. */
-export function serverOf(where: Where): Server {
-  const options: ServerOptions = isText(where) ? { url: where } : where;
+export function serverOf(endpoint: Endpoint): Server {
+  const options: ServerOptions = isText(endpoint) ? { url: endpoint } : endpoint;
   const url = new URL(`${options.url ?? "/"}`.replace(/\/*$/, "/v1/"), globalThis.location?.href);
   const { token, all = false, transport = globalThis.WebSocket ? "ws" : "sse" } = options;
   const key = `${transport} ${url} ${token} ${all}`;
@@ -64,7 +73,7 @@ export function serverOf(where: Where): Server {
     throw new RecountError({ ...(await response.json().catch(() => {})), status: response.status });
   };
 
-  const ask: Server["ask"] = async (path, body, { signal } = {}, method = body ? "POST" : "GET") => {
+  const retry: Server["retry"] = async (path, body, { signal } = {}, method = body ? "POST" : "GET") => {
     const text = JSON.stringify(body);
     // Like the service, the client allows one more second per MiB.
     const patience = server.silence + (text ? text.length >> 10 : 0);
@@ -92,7 +101,7 @@ export function serverOf(where: Where): Server {
     transport,
     shared: new Map(),
     send,
-    ask,
+    retry,
   } as Server;
   server.join = (transport === "ws" ? joinByWs : joinBySse)(server);
   servers.set(key, server);
@@ -103,7 +112,12 @@ export function serverOf(where: Where): Server {
  * Sends a request for which there is no function here: `request(server, "PUT", "sessions/chat", { title })`. The path
  * is relative to `/v1/`. The request is sent once. Throws a `RecountError` unless the response is a success.
  */
-export async function request<T = unknown>(where: Where, method: string, path: string, body?: unknown): Promise<T> {
-  const response = await serverOf(where).send(method, path, { body: JSON.stringify(body) });
+export async function request<T = unknown>(
+  endpoint: Endpoint,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<T> {
+  const response = await serverOf(endpoint).send(method, path, { body: JSON.stringify(body) });
   return JSON.parse((await response.text()) || "null");
 }

@@ -4,24 +4,30 @@ import { randomId } from "../stamps.js";
 import { isText } from "../values.js";
 import { newFeed } from "./feed.js";
 import { follow, type SessionView } from "./follow.js";
-import { type Sending, serverOf, type Where } from "./server.js";
+import { type Endpoint, type RequestOptions, serverOf } from "./server.js";
 import { share } from "./shared.js";
 import type { Store } from "./store.js";
 
 type UserBlocks = readonly BlockInit<TextBlock | DataBlock>[];
 
 /** A message of the user: text, blocks, or the fields of a message. */
-export type Said = string | UserBlocks | (Partial<MsgInit> & { content: UserBlocks });
+export type UserInput = string | UserBlocks | (Partial<MsgInit> & { content: UserBlocks });
+
+/** @deprecated Use {@link UserInput}. */
+export type Said = UserInput;
 
 /** The user's answer to a call that asks for confirmation. */
 export type Answer = Omit<ConfirmResult, "rules"> & Partial<ConfirmResult>;
 
 /** The result of sending a message. */
-export interface Posted {
+export interface SendResult {
   /** The id of the reply to the message. */
   readonly reply_id: string;
   readonly cursor: string;
 }
+
+/** @deprecated Use {@link SendResult}. */
+export type Posted = SendResult;
 
 /** The result of appending events. */
 export interface Appended {
@@ -46,17 +52,17 @@ export interface Session extends Store<SessionView>, AsyncIterable<AgentEvent> {
    */
   events(after?: string): AsyncIterableIterator<AgentEvent>;
   /** Sends a message. If a reply is in progress, the message is rejected or queued, or it interrupts the reply. */
-  send(said: Said, options?: Sending & { onBusy?: "reject" | "queue" | "interrupt" }): Promise<Posted>;
+  send(input: UserInput, options?: RequestOptions & { onBusy?: "reject" | "queue" | "interrupt" }): Promise<SendResult>;
   /** Appends events. */
-  post(events: readonly AgentEvent[], options?: Sending): Promise<Appended>;
+  post(events: readonly AgentEvent[], options?: RequestOptions): Promise<Appended>;
   /** Approves or denies calls that ask for confirmation. */
-  confirm(replyId: string, answers: readonly Answer[], options?: Sending): Promise<Appended>;
+  confirm(replyId: string, answers: readonly Answer[], options?: RequestOptions): Promise<Appended>;
   /** Sends the results of tools that ran elsewhere. */
-  resolve(replyId: string, results: readonly BlockInit<ToolResultBlock>[], options?: Sending): Promise<Appended>;
+  resolve(replyId: string, results: readonly BlockInit<ToolResultBlock>[], options?: RequestOptions): Promise<Appended>;
   /** Sends a hint to the model during its reply. */
-  hint(replyId: string, hint: HintBlock["hint"], options?: Sending & { source?: string }): Promise<Appended>;
+  hint(replyId: string, hint: HintBlock["hint"], options?: RequestOptions & { source?: string }): Promise<Appended>;
   /** Stops the reply in progress. */
-  interrupt(options?: Sending): Promise<void>;
+  interrupt(options?: RequestOptions): Promise<void>;
   /** Loads older messages, if there are any. */
   loadOlder(limit?: number): Promise<void>;
   /** Stops following the session. A reply in progress continues. */
@@ -74,32 +80,32 @@ export interface ConnectOptions {
  *
  * Calls for the same session share one reader, and all sessions of a server share one WebSocket.
  */
-export function connect(where: Where, name: string, { create }: ConnectOptions = {}): Session {
-  const server = serverOf(where);
+export function connect(endpoint: Endpoint, name: string, { create }: ConnectOptions = {}): Session {
+  const server = serverOf(endpoint);
   const closing = new AbortController();
   const path = `sessions/${encodeURIComponent(name)}`;
   const base = `${path}/`;
-  const ready = create ? server.ask(path, {}, {}, "PUT") : Promise.resolve();
+  const ready = create ? server.retry(path, {}, {}, "PUT") : Promise.resolve();
   // An empty name is not a session, and is the key of the list of sessions.
   const [followed, release] = share(server, name || "?", (server, name) => follow(server, name, ready));
   const { store, messages } = followed;
 
-  const ask = async (path: string, body?: unknown, sending?: Sending) =>
-    JSON.parse((await server.ask(base + path, body, sending))[0]);
+  const ask = async (path: string, body?: unknown, options?: RequestOptions) =>
+    JSON.parse((await server.retry(base + path, body, options))[0]);
 
   // Requests are sent one at a time, which keeps their order.
-  const say = <T>(path: string, body: object, sending?: Sending): Promise<T> => {
-    const said = () => ask(path, body, sending);
-    const answer = followed.turn.then(said, said);
-    followed.turn = answer;
-    return answer;
+  const enqueue = <T>(path: string, body: object, options?: RequestOptions): Promise<T> => {
+    const request = () => ask(path, body, options);
+    const response = followed.turn.then(request, request);
+    followed.turn = response;
+    return response;
   };
 
-  const post = (events: readonly AgentEvent[], sending?: Sending): Promise<Appended> =>
-    say(
+  const post = (events: readonly AgentEvent[], options?: RequestOptions): Promise<Appended> =>
+    enqueue(
       "events",
       events.map((event) => ({ id: randomId(), ...event })),
-      sending,
+      options,
     );
 
   const session: Session = {
@@ -109,27 +115,27 @@ export function connect(where: Where, name: string, { create }: ConnectOptions =
 
     events(after) {
       const readLog = (cursor: string) =>
-        server.ask(`${base}events?all=${server.all}&after=${cursor}`, undefined, closing);
+        server.retry(`${base}events?all=${server.all}&after=${cursor}`, undefined, closing);
       return newFeed(followed, after, readLog, closing.signal).read();
     },
 
     [Symbol.asyncIterator]: () => session.events(),
 
-    send(said, options) {
-      const fields = isText(said) || Array.isArray(said) ? { content: said } : said;
-      return say("messages", { id: randomId(), on_busy: options?.onBusy, ...fields }, options);
+    send(input, options) {
+      const fields = isText(input) || Array.isArray(input) ? { content: input } : input;
+      return enqueue("messages", { id: randomId(), on_busy: options?.onBusy, ...fields }, options);
     },
 
-    confirm: (reply_id, answers, sending) =>
-      post([{ type: "USER_CONFIRM_RESULT", reply_id, confirm_results: answers as ConfirmResult[] }], sending),
+    confirm: (reply_id, answers, options) =>
+      post([{ type: "USER_CONFIRM_RESULT", reply_id, confirm_results: answers as ConfirmResult[] }], options),
 
-    resolve: (reply_id, results, sending) =>
-      post([{ type: "EXTERNAL_EXECUTION_RESULT", reply_id, execution_results: results as ToolResultBlock[] }], sending),
+    resolve: (reply_id, results, options) =>
+      post([{ type: "EXTERNAL_EXECUTION_RESULT", reply_id, execution_results: results as ToolResultBlock[] }], options),
 
     hint: (reply_id, hint, options) =>
       post([{ type: "HINT_BLOCK", reply_id, block_id: randomId(), hint, source: options?.source ?? null }], options),
 
-    interrupt: (sending) => say("interrupt", { id: randomId() }, sending),
+    interrupt: (options) => enqueue("interrupt", { id: randomId() }, options),
 
     async loadOlder(limit = 50) {
       const { before } = messages;

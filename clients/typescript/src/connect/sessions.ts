@@ -1,7 +1,7 @@
 import type { RecountError } from "./error.js";
 import type { Reader } from "./frames.js";
 import { type ConnectionState, keepConnected, pause } from "./keep.js";
-import { type Server, serverOf, type Where } from "./server.js";
+import { type Endpoint, type Server, serverOf } from "./server.js";
 import { type Shared, share } from "./shared.js";
 import { newStore, type Store } from "./store.js";
 import { SESSIONS } from "./ws.js";
@@ -39,8 +39,8 @@ export interface Sessions extends Store<SessionsView> {
 const INTERVAL = 5_000;
 
 /** Follows the list of sessions. */
-export function connectSessions(where: Where): Sessions {
-  const [{ store }, close] = share(serverOf(where), SESSIONS, followSessions);
+export function connectSessions(endpoint: Endpoint): Sessions {
+  const [{ store }, close] = share(serverOf(endpoint), SESSIONS, followSessions);
   return { ...store, close };
 }
 
@@ -57,12 +57,12 @@ function followSessions(server: Server): Shared & { store: Store<SessionsView> }
     else sessions.delete(id);
   };
 
-  const tell: Reader["tell"] = (told, refused) => {
-    state = told;
-    error = refused;
+  const setState: Reader["setState"] = (next, rejection) => {
+    state = next;
+    error = rejection;
     // A list that was requested over an earlier connection is outdated.
     loads++;
-    if (refused) server.shared.delete(SESSIONS);
+    if (rejection) server.shared.delete(SESSIONS);
     changed();
   };
 
@@ -80,35 +80,35 @@ function followSessions(server: Server): Shared & { store: Store<SessionsView> }
     sessions = all;
     // Changes that arrived in the meantime are newer.
     changes.forEach(put);
-    tell("live");
+    setState("live");
   };
 
   const bySocket = () =>
     server.join(SESSIONS, {
-      tell,
+      setState,
       cursor: () => undefined,
       take({ session, info = null }) {
         // All changes are sent from here on. Earlier ones are in the list.
         if (!session)
-          return void load(async (path) => (await server.ask(path))[0]).catch((error) => tell("offline", error));
+          return void load(async (path) => (await server.retry(path))[0]).catch((error) => setState("offline", error));
         changes.set(session, info);
         put(info, session);
         changed();
       },
     });
 
-  const byAsking = () =>
+  const byPolling = () =>
     keepConnected(
       server,
-      async (signal, heard) => {
+      async (signal, alive) => {
         while (!signal.aborted) {
           await load(async (path) => (await server.send("GET", path, { signal })).text());
-          heard();
+          alive();
           await pause(Math.min(INTERVAL, server.maxDelay), signal);
         }
       },
-      tell,
+      setState,
     );
 
-  return { users: 0, store, leave: server.transport === "ws" ? bySocket() : byAsking() };
+  return { users: 0, store, leave: server.transport === "ws" ? bySocket() : byPolling() };
 }

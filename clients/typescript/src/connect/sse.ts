@@ -8,18 +8,18 @@ export const joinBySse =
   (name, reader) =>
     keepConnected(
       server,
-      async (signal, heard) => {
+      async (signal, alive) => {
         const after = reader.cursor();
         const path = `sessions/${encodeURIComponent(name)}/stream?all=${server.all}&after=${after ?? ""}`;
         const response = await server.send("GET", path, { signal });
-        if (after) reader.tell("catching up");
+        if (after) reader.setState("catching up");
         const pieces = response.body!.pipeThrough(new TextDecoderStream()).getReader();
         let rest = "";
         let fields: Record<string, string> = {};
         for (;;) {
           const { value, done } = await pieces.read();
           if (done || signal.aborted) return;
-          heard();
+          alive();
           rest += value;
           // A long line arrives in many pieces and is split once.
           if (!value.includes("\n")) continue;
@@ -37,5 +37,5 @@ export const joinBySse =
           }
         }
       },
-      reader.tell,
+      reader.setState,
     );

@@ -13,13 +13,13 @@ export function joinByWs(server: Server): Join {
   let stop: (() => void) | undefined;
   let drop: () => void;
 
-  const say = (what: object) => socket?.send(JSON.stringify(what));
+  const send = (message: object) => socket?.send(JSON.stringify(message));
 
   const subscribe = (reader: Reader, name: string) => {
     if (!socket) return;
     const after = reader.cursor();
-    say({ subscribe: name || "sessions", after, all: name ? server.all : undefined });
-    if (after) reader.tell("catching up");
+    send({ subscribe: name || "sessions", after, all: name ? server.all : undefined });
+    if (after) reader.setState("catching up");
   };
 
   const take = (frame: Frame) => {
@@ -29,10 +29,10 @@ export function joinByWs(server: Server): Join {
     const error = new RecountError(frame.problem);
     if (!isFinal(error)) return drop();
     readers.delete(name);
-    reader?.tell("offline", error);
+    reader?.setState("offline", error);
   };
 
-  const attempt = async (signal: AbortSignal, heard: () => void) => {
+  const attempt = async (signal: AbortSignal, alive: () => void) => {
     if (!globalThis.WebSocket) {
       const detail = 'WebSocket is not available here; use `transport: "sse"`';
       throw new RecountError({ status: 426, kind: "upgrade_required", detail });
@@ -46,12 +46,12 @@ export function joinByWs(server: Server): Join {
       signal.addEventListener("abort", drop);
       opening.onclose = drop;
       opening.onopen = () => {
-        heard();
+        alive();
         socket = opening;
         readers.forEach(subscribe);
       };
       opening.onmessage = ({ data }) => {
-        heard();
+        alive();
         try {
           take(JSON.parse(data));
         } catch {
@@ -68,17 +68,17 @@ export function joinByWs(server: Server): Join {
     readers.set(name, reader);
     subscribe(reader, name);
     stop ??= keepConnected(server, attempt, (state, error) => {
-      const told = [...readers.values()];
+      const notified = [...readers.values()];
       if (error) {
         stop = undefined;
         readers.clear();
       }
-      for (const reader of told) reader.tell(state, error);
+      for (const reader of notified) reader.setState(state, error);
     });
     return () => {
       if (readers.get(name) !== reader) return;
       readers.delete(name);
-      say({ unsubscribe: name || "sessions" });
+      send({ unsubscribe: name || "sessions" });
       if (readers.size) return;
       stop?.();
       stop = undefined;
