@@ -1,7 +1,7 @@
 import type { Msg } from "@recount/client";
 import { expect, test } from "vitest";
 import { live, log, stage } from "./stage";
-import { Reply, said } from "./streams";
+import { Reply, userMessage } from "./streams";
 
 const at = stage();
 
@@ -89,7 +89,7 @@ test("creating a session without the service shows an error", async () => {
 
 test("a denied call is shown as denied before its result arrives, and empty parts take no space", async () => {
   await at.service.create("empty");
-  const told = new Reply("reply");
+  const reply = new Reply("reply");
   const input = { command: "rm" };
   const file = {
     type: "data",
@@ -97,17 +97,17 @@ test("a denied call is shown as denied before its result arrives, and empty part
     name: "empty.txt",
     source: { type: "base64", media_type: "text/plain", data: "" },
   };
-  const question = said("question", "Remove it.");
+  const question = userMessage("question", "Remove it.");
   if (question.type === "CUSTOM") (question.value as { content: object[] }).content.unshift(file);
   await at.service.append("empty", [
     question,
-    ...told.start(),
-    ...told.call("silent", "silent", {}),
-    told.event("TOOL_RESULT_START", { tool_call_id: "silent", tool_call_name: "silent" }),
-    told.event("TOOL_RESULT_TEXT_DELTA", { tool_call_id: "silent", delta: "" }),
-    told.event("TOOL_RESULT_END", { tool_call_id: "silent", state: "success" }),
-    ...told.call("call", "shell", input),
-    ...told.asks("REQUIRE_USER_CONFIRM", "call", "shell", input),
+    ...reply.start(),
+    ...reply.call("silent", "silent", {}),
+    reply.event("TOOL_RESULT_START", { tool_call_id: "silent", tool_call_name: "silent" }),
+    reply.event("TOOL_RESULT_TEXT_DELTA", { tool_call_id: "silent", delta: "" }),
+    reply.event("TOOL_RESULT_END", { tool_call_id: "silent", state: "success" }),
+    ...reply.call("call", "shell", input),
+    ...reply.asks("REQUIRE_USER_CONFIRM", "call", "shell", input),
   ]);
   const { page, complaints } = await at.open("/s/empty");
   await page.getByRole("button", { name: "Deny" }).click();
@@ -119,12 +119,12 @@ test("a denied call is shown as denied before its result arrives, and empty part
 
 test("right-to-left text is aligned to the right", async () => {
   await at.service.create("right");
-  const told = new Reply("reply");
+  const reply = new Reply("reply");
   await at.service.append("right", [
-    said("question", "שלום\nhello"),
-    ...told.start(),
-    ...told.text("text", "# كتاب\n\nمرحبا بالعالم.\n\n- واحد\n- اثنان\n\nAnd *this* from left to right."),
-    ...told.end(),
+    userMessage("question", "שלום\nhello"),
+    ...reply.start(),
+    ...reply.text("text", "# كتاب\n\nمرحبا بالعالم.\n\n- واحد\n- اثنان\n\nAnd *this* from left to right."),
+    ...reply.end(),
   ]);
   const { page } = await at.open("/s/right");
   await live(page);

@@ -1,16 +1,16 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { live, log, stage } from "./stage";
-import { Reply, richReply, said } from "./streams";
+import { Reply, richReply, userMessage } from "./streams";
 
 const at = stage();
 
 test("any event can be selected, and the message is shown as of then", async () => {
   await at.service.create("events");
-  const told = new Reply("reply");
-  const question = said("question", "Count.");
+  const reply = new Reply("reply");
+  const question = userMessage("question", "Count.");
   const text = Array.from({ length: 200 }, (_, i) => `${i} `).join("");
-  const events = [question, ...told.start(), ...told.text("text", text, 5), ...told.end()];
+  const events = [question, ...reply.start(), ...reply.text("text", text, 5), ...reply.end()];
   await at.service.append("events", events);
   const { page, complaints } = await at.open("/s/events");
   await live(page);
@@ -50,11 +50,11 @@ test("any event can be selected, and the message is shown as of then", async () 
 
 test("the selected event is listed immediately while dragging", async () => {
   await at.service.create("dragged");
-  const told = new Reply("reply");
+  const reply = new Reply("reply");
   await at.service.append("dragged", [
-    ...told.start(),
-    ...told.text("text", "A few words. ".repeat(200)),
-    ...told.end(),
+    ...reply.start(),
+    ...reply.text("text", "A few words. ".repeat(200)),
+    ...reply.end(),
   ]);
   const { page } = await at.open("/s/dragged?inspect=1");
   const slider = page.getByRole("slider", { name: "Event" });
@@ -78,7 +78,7 @@ test("the selected event is listed immediately while dragging", async () => {
 
 test("new events are followed at the end, and the log can be downloaded", async () => {
   await at.service.create("more");
-  await at.service.append("more", [said("question", "What?")]);
+  await at.service.append("more", [userMessage("question", "What?")]);
   const { page, complaints } = await at.open("/s/more?inspect=end");
   await page.getByText("Event 1 of 1").waitFor();
   const events = richReply("reply");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { live, log, stage } from "./stage";
-import { said } from "./streams";
+import { userMessage } from "./streams";
 
 const at = stage();
 
@@ -11,7 +11,7 @@ test(`${MANY} messages are displayed as fast as ten`, { timeout: 180_000 }, asyn
   await at.service.create("long");
   for (let from = 0; from < MANY; from += 2_000) {
     const messages = Array.from({ length: 2_000 }, (_, i) =>
-      said(`m-${from + i}`, `Message ${from + i}, and some words.`),
+      userMessage(`m-${from + i}`, `Message ${from + i}, and some words.`),
     );
     await at.service.append("long", messages);
   }
@@ -51,7 +51,7 @@ test(`${MANY} messages are displayed as fast as ten`, { timeout: 180_000 }, asyn
   await log(page)
     .getByText(`Message ${MANY - 1},`)
     .waitFor();
-  await at.service.append("long", [said("newest", "The newest one.")]);
+  await at.service.append("long", [userMessage("newest", "The newest one.")]);
   await log(page).getByText("The newest one.").waitFor();
   expect(complaints).toEqual([]);
 });

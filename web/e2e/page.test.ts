@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { watch } from "./browser";
 import { live, log, shown, stage } from "./stage";
-import { Reply, richReply, said } from "./streams";
+import { Reply, richReply, userMessage } from "./streams";
 
 const at = stage();
 
@@ -24,14 +24,14 @@ test("a reply read with interruptions looks like one read at once", async () => 
   await at.service.create("broken");
   const whole = await at.open("/s/whole");
   await live(whole.page);
-  await at.service.append("whole", [said("question", "What shall I wear?")]);
+  await at.service.append("whole", [userMessage("question", "What shall I wear?")]);
   await tell("whole", richReply("reply"));
   await ended(whole.page);
   expect(whole.complaints).toEqual([]);
 
   const { page, context } = await at.open("/s/broken");
   await live(page);
-  await at.service.append("broken", [said("question", "What shall I wear?")]);
+  await at.service.append("broken", [userMessage("question", "What shall I wear?")]);
   await tell("broken", richReply("reply"), async (part) => {
     if (part === 1) await page.reload();
     if (part === 2) await context.setOffline(true);
@@ -56,14 +56,14 @@ test("a reply read with interruptions looks like one read at once", async () => 
 
 test("two tabs show the same, and the first answer counts", async () => {
   await at.service.create("tabs");
-  const told = new Reply("reply");
+  const reply = new Reply("reply");
   const input = { command: "ls" };
   const rule = { tool_name: "shell", rule_content: "ls:*", behavior: "allow" as const, source: "suggested" };
   await at.service.append("tabs", [
-    said("question", "List them."),
-    ...told.start(),
-    ...told.call("call-1", "shell", input),
-    ...told.asks("REQUIRE_USER_CONFIRM", "call-1", "shell", input, [rule]),
+    userMessage("question", "List them."),
+    ...reply.start(),
+    ...reply.call("call-1", "shell", input),
+    ...reply.asks("REQUIRE_USER_CONFIRM", "call-1", "shell", input, [rule]),
   ]);
   const first = await at.open("/s/tabs");
   const second = await watch(first.context, `${at.service.page}/s/tabs`);
@@ -89,7 +89,7 @@ test("two tabs show the same, and the first answer counts", async () => {
     .getByRole("alert")
     .getByText(/answer/)
     .waitFor();
-  await at.service.append("tabs", [...told.result("call-1", "shell", "a b c"), ...told.end()]);
+  await at.service.append("tabs", [...reply.result("call-1", "shell", "a b c"), ...reply.end()]);
   for (const { page } of [first, second]) await ended(page);
   expect(await shown(second.page)).toBe(await shown(first.page));
   const events = await (await at.service.ask("GET", "sessions/tabs/events")).text();
@@ -98,13 +98,13 @@ test("two tabs show the same, and the first answer counts", async () => {
 
 test("edited arguments and external results are sent", async () => {
   await at.service.create("answers");
-  const told = new Reply("reply");
+  const reply = new Reply("reply");
   await at.service.append("answers", [
-    ...told.start(),
-    ...told.call("call-1", "shell", { command: "ls" }),
-    ...told.call("call-2", "approve", { amount: 3 }),
-    ...told.asks("REQUIRE_USER_CONFIRM", "call-1", "shell", { command: "ls" }),
-    ...told.asks("REQUIRE_EXTERNAL_EXECUTION", "call-2", "approve", { amount: 3 }),
+    ...reply.start(),
+    ...reply.call("call-1", "shell", { command: "ls" }),
+    ...reply.call("call-2", "approve", { amount: 3 }),
+    ...reply.asks("REQUIRE_USER_CONFIRM", "call-1", "shell", { command: "ls" }),
+    ...reply.asks("REQUIRE_EXTERNAL_EXECUTION", "call-2", "approve", { amount: 3 }),
   ]);
   const { page, complaints } = await at.open("/s/answers");
   // A `shell` call without a suggested rule cannot be allowed permanently.
@@ -126,7 +126,7 @@ test("edited arguments and external results are sent", async () => {
 
 test("always allow shows and sends the access of a rule, and is not offered for edited arguments", async () => {
   await at.service.create("access");
-  const told = new Reply("reply");
+  const reply = new Reply("reply");
   const input = { command: "npm install left-pad", access: ["write", "network"], reason: "the build needs it" };
   const suggested = {
     tool_name: "shell",
@@ -136,9 +136,9 @@ test("always allow shows and sends the access of a rule, and is not offered for 
     access: ["write", "network"],
   };
   await at.service.append("access", [
-    ...told.start(),
-    ...told.call("call-1", "shell", input),
-    ...told.asks("REQUIRE_USER_CONFIRM", "call-1", "shell", input, [suggested]),
+    ...reply.start(),
+    ...reply.call("call-1", "shell", input),
+    ...reply.asks("REQUIRE_USER_CONFIRM", "call-1", "shell", input, [suggested]),
   ]);
   const { page, complaints } = await at.open("/s/access");
   await page.getByText("Requests: write to the workspace, network — Reason: the build needs it").waitFor();
@@ -181,21 +181,21 @@ test("the finish reason of a reply is shown", async () => {
 
 test("undisplayable data can be downloaded, and long names stay within their box", async () => {
   await at.service.create("odd");
-  const told = new Reply("reply");
+  const reply = new Reply("reply");
   const long = "a-very-long-name-".repeat(40);
   const data = (block_id: string, media_type: string, name: string) => [
-    told.event("DATA_BLOCK_START", { block_id, media_type, name }),
-    told.event("DATA_BLOCK_DELTA", { block_id, media_type, data: "AAAA" }),
-    told.event("DATA_BLOCK_END", { block_id }),
+    reply.event("DATA_BLOCK_START", { block_id, media_type, name }),
+    reply.event("DATA_BLOCK_DELTA", { block_id, media_type, data: "AAAA" }),
+    reply.event("DATA_BLOCK_END", { block_id }),
   ];
   await at.service.append("odd", [
-    ...told.start(),
+    ...reply.start(),
     ...data("film", "video/mp4", "film.mp4"),
     ...data("picture", "image/png", "picture.png"),
-    told.event("HINT_BLOCK", { block_id: "hint", source: long, hint: "Hello." }),
-    ...told.call("call", long, { x: 1 }),
-    ...told.result("call", long, "<system-reminder>Not now.</system-reminder>"),
-    ...told.end(),
+    reply.event("HINT_BLOCK", { block_id: "hint", source: long, hint: "Hello." }),
+    ...reply.call("call", long, { x: 1 }),
+    ...reply.result("call", long, "<system-reminder>Not now.</system-reminder>"),
+    ...reply.end(),
   ]);
   const { page, complaints } = await at.open("/s/odd", { viewport: { width: 700, height: 700 } });
   await ended(page);
@@ -217,11 +217,11 @@ test("undisplayable data can be downloaded, and long names stay within their box
 
 test("long arguments leave the question in view and show their end while growing", async () => {
   await at.service.create("file");
-  const told = new Reply("reply");
+  const reply = new Reply("reply");
   const input = { path: "notes.md", content: Array.from({ length: 300 }, (_, i) => `Line ${i}.`).join("\n") };
-  const [start, ...coming] = told.call("call", "write", input);
+  const [start, ...coming] = reply.call("call", "write", input);
   const end = coming.pop()!;
-  await at.service.append("file", [...told.start(), start!, ...coming]);
+  await at.service.append("file", [...reply.start(), start!, ...coming]);
   const { page } = await at.open("/s/file");
   const card = log(page).getByRole("region", { name: "Tool call write" });
   const arriving = card.locator("pre");
@@ -230,7 +230,7 @@ test("long arguments leave the question in view and show their end while growing
   expect(await height()).toBeLessThan(500);
   const rest = () => arriving.evaluate((box) => Math.round(box.scrollHeight - box.clientHeight - box.scrollTop));
   await expect.poll(rest).toBeLessThan(2);
-  await at.service.append("file", [end, ...told.asks("REQUIRE_USER_CONFIRM", "call", "write", input)]);
+  await at.service.append("file", [end, ...reply.asks("REQUIRE_USER_CONFIRM", "call", "write", input)]);
   await page.getByRole("button", { name: "Allow once" }).waitFor();
   expect(await height()).toBeLessThan(700);
   // Long values can be scrolled by keyboard, and short ones are not tab stops.
@@ -241,21 +241,21 @@ test("status signals of a reply are shown until it continues", async () => {
   await at.service.create("signals");
   const { page } = await at.open("/s/signals");
   await live(page);
-  const told = new Reply("reply");
-  await at.service.append("signals", told.start());
+  const reply = new Reply("reply");
+  await at.service.append("signals", reply.start());
   const signal = { type: "CUSTOM", name: "recount.fallback", value: { from: "one", to: "two" } } as const;
   await at.service.append("signals", [signal]);
   await page.getByText("one did not answer. two is asked instead.").waitFor();
-  await at.service.append("signals", [...told.text("text", "There."), ...told.end()]);
+  await at.service.append("signals", [...reply.text("text", "There."), ...reply.end()]);
   await ended(page);
   await expect.poll(() => page.getByText("one did not answer").count()).toBe(0);
 });
 
 test("Markdown creates no active content", async () => {
   await at.service.create("safe");
-  const told = new Reply("reply");
+  const reply = new Reply("reply");
   const evil = `<img src=x onerror="window.bad=1"> [a](javascript:window.bad=1) ![b](https://example.com/steal?x=1)\n\n<script>window.bad=1</script>`;
-  await at.service.append("safe", [...told.start(), ...told.text("text", evil), ...told.end()]);
+  await at.service.append("safe", [...reply.start(), ...reply.text("text", evil), ...reply.end()]);
   const { page, complaints } = await at.open("/s/safe");
   await ended(page);
   await expect.poll(() => log(page).locator("img, script").count()).toBe(0);
@@ -269,14 +269,14 @@ test("the end stays in view unless the user has scrolled up", async () => {
   await at.service.create("scroll");
   const { page } = await at.open("/s/scroll", { viewport: { width: 900, height: 500 } });
   await live(page);
-  const told = new Reply("reply");
-  await at.service.append("scroll", [...told.start(), ...told.text("one", "A line.\n\n".repeat(40), 60)]);
+  const reply = new Reply("reply");
+  await at.service.append("scroll", [...reply.start(), ...reply.text("one", "A line.\n\n".repeat(40), 60)]);
   const rest = () => log(page).evaluate((box) => Math.round(box.scrollHeight - box.clientHeight - box.scrollTop));
   await page.getByText("A line.").nth(39).waitFor();
   await expect.poll(rest).toBeLessThan(2);
   await log(page).evaluate((box) => box.scrollTo(0, 100));
   await page.getByRole("button", { name: "Go to the newest message" }).waitFor();
-  await at.service.append("scroll", told.text("two", "More.\n\n".repeat(40), 60));
+  await at.service.append("scroll", reply.text("two", "More.\n\n".repeat(40), 60));
   await page.getByText("More.").nth(39).waitFor();
   expect(await log(page).evaluate((box) => box.scrollTop)).toBe(100);
   await page.getByRole("button", { name: "Go to the newest message" }).click();
@@ -285,11 +285,11 @@ test("the end stays in view unless the user has scrolled up", async () => {
 
 test("the message being edited stays in view while a reply grows", async () => {
   await at.service.create("editing");
-  const told = new Reply("reply");
+  const reply = new Reply("reply");
   await at.service.append("editing", [
-    said("asked", "A question."),
-    ...told.start(),
-    ...told.text("one", "A line.\n\n".repeat(2), 60),
+    userMessage("asked", "A question."),
+    ...reply.start(),
+    ...reply.text("one", "A line.\n\n".repeat(2), 60),
   ]);
   const { page } = await at.open("/s/editing", { viewport: { width: 900, height: 500 } });
   await page.getByText("A line.").nth(1).waitFor();
@@ -297,7 +297,7 @@ test("the message being edited stays in view while a reply grows", async () => {
   await page.getByRole("button", { name: "Edit in a new session" }).click();
   const editor = page.getByRole("textbox", { name: "Edited message" });
   await editor.fill("Another question.");
-  await at.service.append("editing", told.text("two", "More.\n\n".repeat(40), 60));
+  await at.service.append("editing", reply.text("two", "More.\n\n".repeat(40), 60));
   await page.getByText("More.").nth(39).waitFor();
   const isSeen = () =>
     editor.evaluate((field) => {
@@ -331,9 +331,9 @@ test("the current session is in view in the list, and waiting sessions are visit
   await at.service.create("eldest", { title: "The eldest of all" });
   for (const name of ["waits-1", "waits-2"]) {
     await at.service.create(name, { title: `It ${name}` });
-    const told = new Reply(name);
-    const asked = told.asks("REQUIRE_USER_CONFIRM", "call", "run", {});
-    await at.service.append(name, [...told.start(), ...told.call("call", "run", {}), ...asked]);
+    const reply = new Reply(name);
+    const asked = reply.asks("REQUIRE_USER_CONFIRM", "call", "run", {});
+    await at.service.append(name, [...reply.start(), ...reply.call("call", "run", {}), ...asked]);
   }
   for (let i = 0; i < 40; i++) await at.service.create(`one-of-many-${i}`);
   const { page } = await at.open("/s/eldest");

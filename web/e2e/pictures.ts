@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { test } from "vitest";
 import { live, log, stage } from "./stage";
-import { Reply, said } from "./streams";
+import { Reply, userMessage } from "./streams";
 
 const at = stage();
 
@@ -28,24 +28,24 @@ async function story(): Promise<void> {
   for (const [i, title] of titles.entries()) await at.service.create(`s${i}`, { title });
   const waiting = new Reply("waiting");
   await at.service.append("s2", [
-    said("pack", "Pack for me."),
+    userMessage("pack", "Pack for me."),
     ...waiting.start(),
     ...waiting.call("w", "order", { item: "a light coat" }),
     ...waiting.asks("REQUIRE_USER_CONFIRM", "w", "order", { item: "a light coat" }),
   ]);
-  const told = new Reply("reply");
+  const reply = new Reply("reply");
   const input = { command: "pg_dump --file backup.sql prod" };
   const rule = { tool_name: "shell", rule_content: "pg_dump:*", behavior: "allow" as const, source: "suggested" };
   await at.service.append("s3", [
-    said("question", "The old table has to go. Can you move its rows, and be careful?"),
-    ...told.start(),
-    ...told.thinking("thinking", "A backup first. Then one transaction, then compare. The old table goes last."),
-    ...told.call("count", "query", { sql: "SELECT count(*) FROM old" }),
-    ...told.result("count", "query", "120433\n"),
-    ...told.text("text", ANSWER, 9),
-    ...told.call("dump", "shell", input),
-    told.event("MODEL_CALL_END", { input_tokens: 1840, output_tokens: 402 }),
-    ...told.asks("REQUIRE_USER_CONFIRM", "dump", "shell", input, [rule]),
+    userMessage("question", "The old table has to go. Can you move its rows, and be careful?"),
+    ...reply.start(),
+    ...reply.thinking("thinking", "A backup first. Then one transaction, then compare. The old table goes last."),
+    ...reply.call("count", "query", { sql: "SELECT count(*) FROM old" }),
+    ...reply.result("count", "query", "120433\n"),
+    ...reply.text("text", ANSWER, 9),
+    ...reply.call("dump", "shell", input),
+    reply.event("MODEL_CALL_END", { input_tokens: 1840, output_tokens: 402 }),
+    ...reply.asks("REQUIRE_USER_CONFIRM", "dump", "shell", input, [rule]),
   ]);
 }
 

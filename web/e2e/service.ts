@@ -55,8 +55,8 @@ export async function startService({ token, pace = 200 }: { token?: string; pace
   const data = mkdtempSync(join(tmpdir(), "recount-page-"));
   const config = join(data, "recount.toml");
   const agents = { demo: "", other: "", lead: 'helpers = ["other"]\n' };
-  const told = Object.entries(agents).map(([name, more]) => `[agents.${name}]\nmodel = "demo/${pace}"\n${more}`);
-  writeFileSync(config, told.join(""));
+  const sections = Object.entries(agents).map(([name, more]) => `[agents.${name}]\nmodel = "demo/${pace}"\n${more}`);
+  writeFileSync(config, sections.join(""));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   let child: ChildProcess | undefined;
@@ -65,9 +65,9 @@ export async function startService({ token, pace = 200 }: { token?: string; pace
     child = spawn(binary, ["serve", "--listen", `127.0.0.1:${port}`, "--data", data, "--config", config], {
       stdio: "pipe",
     });
-    let said = "";
+    let output = "";
     child.stderr?.on("data", (text) => {
-      said += text;
+      output += text;
     });
     child.stdout?.resume();
     const { exitCode } = child;
@@ -80,7 +80,7 @@ export async function startService({ token, pace = 200 }: { token?: string; pace
       if (i > 400) break;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    throw new Error(`the service did not start: ${said}`);
+    throw new Error(`the service did not start: ${output}`);
   };
   const end = (signal: NodeJS.Signals) =>
     new Promise<void>((resolve) => {

@@ -8,7 +8,7 @@ const at = (step: number): string =>
   new Date(Date.UTC(2026, 0, 2, 3, 4, 5) + step * 40).toISOString().replace("Z", "000+00:00");
 
 /** Creates a user's message. */
-export const said = (message: string, text: string): AgentEvent => ({
+export const userMessage = (message: string, text: string): AgentEvent => ({
   type: "CUSTOM",
   id: id(),
   name: "recount.message",
@@ -111,19 +111,19 @@ function pieces(text: string, length: number): string[] {
 }
 
 /** Creates a reply with every kind of block that needs no user action. */
-export function richReply(reply: string): AgentEvent[] {
-  const told = new Reply(reply);
+export function richReply(id: string): AgentEvent[] {
+  const reply = new Reply(id);
   return [
-    ...told.start(),
-    ...told.thinking("thinking", "First the forecast, then the rest. ".repeat(3)),
-    ...told.text(
+    ...reply.start(),
+    ...reply.thinking("thinking", "First the forecast, then the rest. ".repeat(3)),
+    ...reply.text(
       "intro",
       "I'll **look** at it:\n\n- the forecast\n- the calendar\n\n```js\nconst a = 1;\n\nconst b = 2;\n```\n\nNow.",
     ),
-    ...told.call("call-1", "get_forecast", { city: "Lisbon", days: 2 }),
-    ...told.result("call-1", "get_forecast", "Sunny, 27 degrees\nWind from the north-west\n"),
-    told.event("HINT_BLOCK", { block_id: "hint", source: '{"label":"Calendar"}', hint: "A trip at five." }),
-    ...told.text("outro", `Take something light. ${"It will be warm all day long. ".repeat(12)}`),
-    ...told.end(),
+    ...reply.call("call-1", "get_forecast", { city: "Lisbon", days: 2 }),
+    ...reply.result("call-1", "get_forecast", "Sunny, 27 degrees\nWind from the north-west\n"),
+    reply.event("HINT_BLOCK", { block_id: "hint", source: '{"label":"Calendar"}', hint: "A trip at five." }),
+    ...reply.text("outro", `Take something light. ${"It will be warm all day long. ".repeat(12)}`),
+    ...reply.end(),
   ];
 }

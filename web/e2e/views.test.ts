@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { obstacles } from "./obstacles";
 import { live, log, stage } from "./stage";
-import { Reply, richReply, said } from "./streams";
+import { Reply, richReply, userMessage } from "./streams";
 
 const at = stage();
 
@@ -12,17 +12,17 @@ const WIDE = ["`a`", "---", "some words"].map((cell) => `|${`${cell}|`.repeat(40
 /** Creates a session with all kinds of blocks and an open question. */
 async function everything(session: string): Promise<void> {
   await at.service.create(session, { title: "Everything" });
-  const told = new Reply("asking");
+  const reply = new Reply("asking");
   await at.service.append(session, [
-    said("question", "What shall I wear?"),
+    userMessage("question", "What shall I wear?"),
     ...richReply("reply"),
-    said("second", "Then pack."),
-    ...told.start(),
-    ...told.text("text", `# A table\n\n${WIDE}\n\n> [a link](https://example.com)`, 60),
-    ...told.call("call-1", "shell", { command: "pack" }),
-    ...told.call("call-2", "approve", { amount: 3 }),
-    ...told.asks("REQUIRE_USER_CONFIRM", "call-1", "shell", { command: "pack" }),
-    ...told.asks("REQUIRE_EXTERNAL_EXECUTION", "call-2", "approve", { amount: 3 }),
+    userMessage("second", "Then pack."),
+    ...reply.start(),
+    ...reply.text("text", `# A table\n\n${WIDE}\n\n> [a link](https://example.com)`, 60),
+    ...reply.call("call-1", "shell", { command: "pack" }),
+    ...reply.call("call-2", "approve", { amount: 3 }),
+    ...reply.asks("REQUIRE_USER_CONFIRM", "call-1", "shell", { command: "pack" }),
+    ...reply.asks("REQUIRE_EXTERNAL_EXECUTION", "call-2", "approve", { amount: 3 }),
   ]);
 }
 
@@ -141,7 +141,7 @@ test("answering and editing by keyboard keep the focus", async () => {
 
 test("messages, code and tool results can be copied", async () => {
   await at.service.create("copied");
-  await at.service.append("copied", [said("question", "What shall I wear?"), ...richReply("reply")]);
+  await at.service.append("copied", [userMessage("question", "What shall I wear?"), ...richReply("reply")]);
   const { page, complaints } = await at.open("/s/copied", { permissions: ["clipboard-read", "clipboard-write"] });
   const copied = () => page.evaluate("navigator.clipboard.readText()");
   const expected = {

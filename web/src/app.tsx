@@ -1,9 +1,9 @@
 import { RecountError, type ServerOptions } from "@recount/client";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { Boundary } from "./parts/boundary";
-import { Notices, wordsFor } from "./parts/notices";
+import { errorText, Notices } from "./parts/notices";
 import { tradeToken } from "./service/api";
-import { ServiceContext, storedToken } from "./service/where";
+import { ServiceContext, storedToken } from "./service/context";
 import { TokenGate } from "./sessions/token-gate";
 import { Workspace } from "./sessions/workspace";
 
@@ -27,7 +27,7 @@ export function App() {
       const isRefused = error instanceof RecountError && error.status === 401;
       if (isRefused) {
         storedToken.set(undefined);
-        return setAccess({ kind: "closed", why: token && wordsFor(error) });
+        return setAccess({ kind: "closed", why: token && errorText(error) });
       }
       // Other errors are reported by the connection, which retries.
     }

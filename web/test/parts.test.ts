@@ -1,14 +1,14 @@
 import { type ContentBlock, RecountError, type ToolCallBlock } from "@recount/client";
 import { expect, test } from "vitest";
 import { arrange } from "../src/blocks/arrange";
-import { standingOf } from "../src/blocks/call";
+import { callState } from "../src/blocks/call";
 import { labelsOf, withoutWrapping } from "../src/blocks/hint";
-import { contentOf, titleFor } from "../src/conversation/said";
+import { contentOf, titleFor } from "../src/conversation/content";
 import { base64Size, bytes, count, dayAndHour, duration, firstLine, shortTime } from "../src/lib/format";
 import { addressOf, readRoute } from "../src/lib/route";
 import { parser } from "../src/markdown/parser";
-import { wordsFor } from "../src/parts/notices";
-import { isCalled, titleOf } from "../src/sessions/titles";
+import { errorText } from "../src/parts/notices";
+import { matchesTitle, titleOf } from "../src/sessions/titles";
 
 test("addresses and routes round-trip", () => {
   for (const route of [
@@ -87,12 +87,12 @@ test("a time of another day includes the day", () => {
 });
 
 test("errors have readable messages", () => {
-  expect(wordsFor(new TypeError("Failed to fetch"))).toBe("The service cannot be reached.");
+  expect(errorText(new TypeError("Failed to fetch"))).toBe("The service cannot be reached.");
   // The status of a proxy has a fixed message, the service's own errors have a detail.
-  expect(wordsFor(new RecountError({ status: 502 }))).toBe("The service cannot be reached.");
+  expect(errorText(new RecountError({ status: 502 }))).toBe("The service cannot be reached.");
   const busy = { status: 503, type: "urn:recount:problem:unavailable", detail: "too many connections" };
-  expect(wordsFor(new RecountError(busy))).toBe("Too many connections.");
-  expect(wordsFor(new Error("no room"))).toBe("No room.");
+  expect(errorText(new RecountError(busy))).toBe("Too many connections.");
+  expect(errorText(new Error("no room"))).toBe("No room.");
 });
 
 test("a session is shown and found by its title or name", () => {
@@ -101,13 +101,13 @@ test("a session is shown and found by its title or name", () => {
   expect(titleOf({ id: "Trip-7", title: null })).toBe("Trip-7");
   expect(titleOf({ id: made, title: null })).toBe("Untitled");
   for (const wanted of ["", " ", "lisb", "LISBON ", "trip-7", "TRIP"])
-    expect(isCalled({ id: "Trip-7", title: "Lisbon" }, wanted)).toBe(true);
-  expect(isCalled({ id: "Trip-7", title: "Lisbon" }, "porto")).toBe(false);
+    expect(matchesTitle({ id: "Trip-7", title: "Lisbon" }, wanted)).toBe(true);
+  expect(matchesTitle({ id: "Trip-7", title: "Lisbon" }, "porto")).toBe(false);
 });
 
 test("a denied call is not shown as done", () => {
   const call = { state: "finished" } as ToolCallBlock;
-  expect(standingOf(call, undefined)).toEqual(["Denied", "bad"]);
+  expect(callState(call, undefined)).toEqual(["Denied", "bad"]);
 });
 
 test("the first message becomes the title of the session", () => {

@@ -1,6 +1,6 @@
 import type { PermissionRule, ToolCallBlock } from "@recount/client";
 import { expect, test } from "vitest";
-import { accessOfRule, requestOf, rulesToOffer, wordsForRule } from "../src/blocks/permission";
+import { accessOfRule, requestOf, rulesToOffer, ruleText } from "../src/blocks/permission";
 
 type RuleWithAccess = PermissionRule & { access?: unknown };
 
@@ -36,8 +36,8 @@ test("suggested allow rules are offered unchanged", () => {
 });
 
 test("a rule is shown with its access", () => {
-  expect(wordsForRule(rule())).toBe("allow shell: npm install:*");
-  expect(wordsForRule(rule({ rule_content: null }))).toBe("allow shell (every call)");
+  expect(ruleText(rule())).toBe("allow shell: npm install:*");
+  expect(ruleText(rule({ rule_content: null }))).toBe("allow shell (every call)");
   expect(accessOfRule(rule())).toEqual([]);
   expect(accessOfRule(rule({ access: ["write", "read:/srv"] }))).toEqual(["write", "read:/srv"]);
   // A malformed access is displayed too.

@@ -1,6 +1,6 @@
 import type { Session } from "@recount/client";
 import { beforeEach, expect, test, vi } from "vitest";
-import { contentOf } from "../src/conversation/said";
+import { contentOf } from "../src/conversation/content";
 import { Unsent } from "../src/conversation/unsent";
 
 beforeEach(() => {

@@ -25,7 +25,7 @@ export const Block = memo(function Block({
   switch (block.type) {
     case "text":
       return isUser ? (
-        <Said text={block.text} />
+        <UserText text={block.text} />
       ) : (
         <>
           <Markdown text={block.text} grows={!block.finished_at} />
@@ -50,7 +50,7 @@ export const Block = memo(function Block({
 });
 
 /** A user's text, exactly as it was typed. */
-const Said = ({ text }: { text: string }) => (
+const UserText = ({ text }: { text: string }) => (
   <p className="said" dir="auto">
     {text}
   </p>

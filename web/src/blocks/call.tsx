@@ -1,19 +1,19 @@
 import type { ToolCallBlock, ToolResultBlock } from "@recount/client";
 import { memo } from "react";
-import { useKept } from "../lib/kept";
+import { useStoredState } from "../lib/use-stored-state";
 import { Icon } from "../parts/icon";
-import { Took } from "../parts/time";
+import { Duration } from "../parts/time";
 import { Confirmation } from "./confirmation";
 import { External } from "./external";
-import { Helper } from "./helper";
 import { Input } from "./input";
 import { Result } from "./result";
+import { Helper } from "./sub-agent";
 
 /** The shortest duration of a tool call that is displayed, in milliseconds. */
 const NOTEWORTHY = 50;
 
 /** Returns the state of a call: its label and its style. */
-export function standingOf(call: ToolCallBlock, result: ToolResultBlock | undefined): [word: string, look: string] {
+export function callState(call: ToolCallBlock, result: ToolResultBlock | undefined): [word: string, look: string] {
   switch (result?.state) {
     case "success":
       return ["Done", "good"];
@@ -55,8 +55,8 @@ export const Call = memo(function Call({
   reply: string;
   isOver: boolean;
 }) {
-  const [isOpen, setOpen] = useKept(`${reply} ${call.id} call`, true);
-  const [word, look] = standingOf(call, result);
+  const [isOpen, setOpen] = useStoredState(`${reply} ${call.id} call`, true);
+  const [word, look] = callState(call, result);
   const isWaiting = !result && !isOver;
   return (
     <section className="tool" data-look={look} aria-label={`Tool call ${call.name}`}>
@@ -65,7 +65,7 @@ export const Call = memo(function Call({
         <strong>{call.name || "…"}</strong>
         <span className="standing">{word}</span>
         <small>
-          <Took from={result?.created_at} until={result?.finished_at} least={NOTEWORTHY} />
+          <Duration from={result?.created_at} until={result?.finished_at} least={NOTEWORTHY} />
         </small>
         <Icon name="chevron" />
       </button>

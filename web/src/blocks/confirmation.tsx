@@ -3,15 +3,15 @@ import { useId } from "react";
 import { flushSync } from "react-dom";
 import { useActions } from "../conversation/actions";
 import { tryParse } from "../lib/json";
-import { useKept } from "../lib/kept";
+import { useStoredState } from "../lib/use-stored-state";
 import { Icon } from "../parts/icon";
-import { accessOfRule, requestOf, rulesToOffer, wordsForRule } from "./permission";
+import { accessOfRule, requestOf, rulesToOffer, ruleText } from "./permission";
 import { useAnswer } from "./use-answer";
 
 /** Asks the user whether a call may run. */
 export function Confirmation({ call, reply }: { call: ToolCallBlock; reply: string }) {
   const actions = useActions();
-  const [edited, setEdited] = useKept<string | undefined>(`${reply} ${call.id} input`, undefined);
+  const [edited, setEdited] = useStoredState<string | undefined>(`${reply} ${call.id} input`, undefined);
   const { isSending, problem, give } = useAnswer();
   const id = useId();
   if (!actions) return <p className="asked">The user is asked.</p>;
@@ -119,7 +119,7 @@ function Rule({ rule }: { rule: PermissionRule }) {
   const access = accessOfRule(rule);
   return (
     <span>
-      <code>{wordsForRule(rule)}</code>
+      <code>{ruleText(rule)}</code>
       {access.length > 0 && (
         <>
           {" with "}

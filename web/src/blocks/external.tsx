@@ -1,14 +1,14 @@
 import type { ToolCallBlock } from "@recount/client";
 import { type SubmitEvent, useId } from "react";
 import { useActions } from "../conversation/actions";
-import { useKept } from "../lib/kept";
+import { useStoredState } from "../lib/use-stored-state";
 import { useAnswer } from "./use-answer";
 
 /** Asks the user for the result of an external tool. */
 export function External({ call, reply }: { call: ToolCallBlock; reply: string }) {
   const actions = useActions();
-  const [output, setOutput] = useKept(`${reply} ${call.id} output`, "");
-  const [hasFailed, setFailed] = useKept(`${reply} ${call.id} failed`, false);
+  const [output, setOutput] = useStoredState(`${reply} ${call.id} output`, "");
+  const [hasFailed, setFailed] = useStoredState(`${reply} ${call.id} failed`, false);
   const { isSending, problem, give } = useAnswer();
   const id = useId();
   if (!actions) return <p className="asked">A result is awaited from elsewhere.</p>;

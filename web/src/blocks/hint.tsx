@@ -1,6 +1,6 @@
 import type { HintBlock } from "@recount/client";
 import { isRecord, tryParse } from "../lib/json";
-import { useKept } from "../lib/kept";
+import { useStoredState } from "../lib/use-stored-state";
 import { Markdown } from "../markdown/markdown";
 import { Icon } from "../parts/icon";
 import { Time } from "../parts/time";
@@ -22,7 +22,7 @@ const ROUTINE = "System";
 /** A hint that was sent to the model during its reply. */
 export function Hint({ block, scope }: { block: HintBlock; scope: string }) {
   const { label, sublabel } = labelsOf(block.source);
-  const [isOpen, setOpen] = useKept(`${scope} ${block.id} hint`, label !== ROUTINE);
+  const [isOpen, setOpen] = useStoredState(`${scope} ${block.id} hint`, label !== ROUTINE);
   const parts = typeof block.hint === "string" ? [block.hint] : block.hint;
   return (
     <aside className="hint" aria-label={`Hint: ${label}`} data-open={isOpen}>

@@ -12,7 +12,7 @@ export interface AccessRequest {
 }
 
 /** Returns the text of a rule, without its access. */
-export function wordsForRule({ tool_name, rule_content, behavior }: PermissionRule): string {
+export function ruleText({ tool_name, rule_content, behavior }: PermissionRule): string {
   return `${behavior} ${tool_name}${rule_content === null ? " (every call)" : `: ${rule_content}`}`;
 }
 
@@ -39,7 +39,7 @@ export function requestOf(tool: string, input: string): AccessRequest | undefine
   if (tool !== SHELL) return undefined;
   const parsed = tryParse(input);
   if (!isRecord(parsed)) return undefined;
-  const access = accessList(parsed.access).map(wordsForAccess);
+  const access = accessList(parsed.access).map(accessText);
   const reason = typeof parsed.reason === "string" ? parsed.reason.trim() || undefined : undefined;
   return access.length || reason ? { access, reason } : undefined;
 }
@@ -51,7 +51,7 @@ function accessList(value: unknown): string[] {
   return items.map((item) => (typeof item === "string" ? item : JSON.stringify(item)));
 }
 
-function wordsForAccess(access: string): string {
+function accessText(access: string): string {
   if (access === "write") return "write to the workspace";
   if (access === "network") return "network";
   if (access === "unsandboxed") return "run outside the sandbox";

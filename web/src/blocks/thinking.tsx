@@ -1,13 +1,13 @@
 import type { ThinkingBlock } from "@recount/client";
-import { useKept } from "../lib/kept";
+import { useStoredState } from "../lib/use-stored-state";
 import { Markdown } from "../markdown/markdown";
 import { Icon } from "../parts/icon";
-import { Took } from "../parts/time";
+import { Duration } from "../parts/time";
 
 /** The model's thinking: expanded while it grows, then collapsed, unless the user has toggled it. */
 export function Thinking({ block, scope, isLast }: { block: ThinkingBlock; scope: string; isLast: boolean }) {
   const isGoingOn = !block.finished_at && isLast;
-  const [choice, setChoice] = useKept<boolean | undefined>(`${scope} ${block.id} thinking`, undefined);
+  const [choice, setChoice] = useStoredState<boolean | undefined>(`${scope} ${block.id} thinking`, undefined);
   const isOpen = choice ?? isGoingOn;
   if (!block.thinking && !isGoingOn) return null;
   return (
@@ -16,7 +16,7 @@ export function Thinking({ block, scope, isLast }: { block: ThinkingBlock; scope
         <Icon name="thought" />
         <span>
           {isGoingOn ? "Thinking…" : "Thought"}
-          <Took from={block.created_at} until={block.finished_at} before=" for " />
+          <Duration from={block.created_at} until={block.finished_at} before=" for " />
         </span>
         <Icon name="chevron" />
       </button>

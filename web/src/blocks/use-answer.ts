@@ -1,6 +1,6 @@
 import { RecountError } from "@recount/client";
 import { useState } from "react";
-import { useTell, wordsFor } from "../parts/notices";
+import { errorText, useNotify } from "../parts/notices";
 
 /** Returns why an answer was rejected. The user may have answered in another window. */
 function refusalOf(error: RecountError): string {
@@ -12,13 +12,13 @@ function refusalOf(error: RecountError): string {
     case "not_waiting":
       return "Nobody waits for this answer any more.";
     default:
-      return `The answer was not taken. ${wordsFor(error)}`;
+      return `The answer was not taken. ${errorText(error)}`;
   }
 }
 
 /** Returns a function that answers a waiting call and reports a rejected answer. */
 export function useAnswer() {
-  const tell = useTell();
+  const notify = useNotify();
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<string>();
   const give = async (send: () => Promise<unknown>) => {
@@ -32,8 +32,8 @@ export function useAnswer() {
     } catch (error) {
       setSending(false);
       // The question may be removed from the page before an error in it can be read.
-      if (error instanceof RecountError && error.status === 409) tell(refusalOf(error));
-      else setProblem(wordsFor(error));
+      if (error instanceof RecountError && error.status === 409) notify(refusalOf(error));
+      else setProblem(errorText(error));
     }
   };
   return { isSending, problem, give };

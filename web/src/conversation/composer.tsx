@@ -2,9 +2,9 @@ import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useSta
 import { base64Size, bytes } from "../lib/format";
 import { keep, recall } from "../lib/storage";
 import { Icon } from "../parts/icon";
-import { useTell } from "../parts/notices";
+import { useNotify } from "../parts/notices";
+import { type Attachment, attach, type Content, contentOf } from "./content";
 import { useDrop } from "./drop";
-import { type Attachment, attach, type Content, contentOf } from "./said";
 
 /** The maximum total size of the attachments of a message, in bytes. */
 const LARGEST = 12_000_000;
@@ -32,7 +32,7 @@ export function Composer({
   const [isStopping, setStopping] = useState(false);
   const box = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
-  const tell = useTell();
+  const notify = useNotify();
 
   useEffect(() => keep("sessionStorage", key, text), [key, text]);
 
@@ -59,7 +59,7 @@ export function Composer({
       // Other attachments may have been added while these files were read.
       setAttachments((all) => [...all, ...added]);
     } catch (error) {
-      tell(error);
+      notify(error);
     }
   };
 
@@ -76,7 +76,7 @@ export function Composer({
     try {
       await onSend(content);
     } catch (error) {
-      tell(error);
+      notify(error);
       setText(text);
       setAttachments(attachments);
     }
@@ -168,7 +168,7 @@ export function Composer({
             onClick={() => {
               setStopping(true);
               onStop()
-                .catch(tell)
+                .catch(notify)
                 .finally(() => setStopping(false));
               focus();
             }}

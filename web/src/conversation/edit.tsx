@@ -1,12 +1,12 @@
 import type { Msg } from "@recount/client";
 import { type SubmitEvent, useState } from "react";
-import { useTell } from "../parts/notices";
+import { useNotify } from "../parts/notices";
 import { useActions } from "./actions";
 
 /** Edits a user's message. The new text is sent in a fork, so that the original session is kept. */
 export function EditMessage({ message, onClose }: { message: Msg; onClose: () => void }) {
   const actions = useActions();
-  const tell = useTell();
+  const notify = useNotify();
   const [text, setText] = useState(message.getTextContent() ?? "");
   const [isSending, setSending] = useState(false);
   const submit = async (event: SubmitEvent) => {
@@ -16,7 +16,7 @@ export function EditMessage({ message, onClose }: { message: Msg; onClose: () =>
       await actions?.edit(message, text);
       onClose();
     } catch (error) {
-      tell(error);
+      notify(error);
       setSending(false);
     }
   };

@@ -1,9 +1,9 @@
 import type { Msg } from "@recount/client";
 import { CopyButton } from "../parts/copy";
 import { Icon, type IconName } from "../parts/icon";
-import { useTell } from "../parts/notices";
+import { useNotify } from "../parts/notices";
 import { useActions } from "./actions";
-import { parentOf } from "./helpers";
+import { parentOf } from "./sub-agents";
 
 /** Selects the edit button of a message. */
 export const EDIT = '[data-action="edit"]';
@@ -11,7 +11,7 @@ export const EDIT = '[data-action="edit"]';
 /** The actions on a message as far as it is complete. There are none while a past state is displayed. */
 export function MessageActions({ message, isOver, onEdit }: { message: Msg; isOver: boolean; onEdit: () => void }) {
   const actions = useActions();
-  const tell = useTell();
+  const notify = useNotify();
   if (!actions) return null;
   const text = message.getTextContent("\n\n");
   return (
@@ -24,7 +24,7 @@ export function MessageActions({ message, isOver, onEdit }: { message: Msg; isOv
         <ActionButton
           icon="again"
           label="Regenerate in a new session"
-          onClick={() => actions.regenerate(message).catch(tell)}
+          onClick={() => actions.regenerate(message).catch(notify)}
         />
       )}
       <ActionButton icon="inspect" label="Inspect its events" onClick={() => actions.inspect(message)} />

@@ -9,7 +9,7 @@ import { count, dayAndHour } from "../lib/format";
 import { Code } from "../markdown/code";
 import { Boundary } from "../parts/boundary";
 import { Icon } from "../parts/icon";
-import { Time, Took } from "../parts/time";
+import { Duration, Time } from "../parts/time";
 import { EditMessage } from "./edit";
 import { EDIT, MessageActions } from "./message-actions";
 
@@ -138,7 +138,7 @@ function Footer({ message, activity, children }: { message: Msg; activity: strin
   return (
     <footer>
       {activity === "waiting" && <span className="waiting">Waits for an answer</span>}
-      <Took from={message.created_at} until={message.finished_at} />
+      <Duration from={message.created_at} until={message.finished_at} />
       {usage && (
         <span title="Tokens read and written">
           {count(usage.input_tokens)} in · {count(usage.output_tokens)} out

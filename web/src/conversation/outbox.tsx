@@ -1,12 +1,12 @@
 import type { Msg, Session } from "@recount/client";
 import { useCallback, useEffect, useMemo, useSyncExternalStore } from "react";
 import { Block } from "../blocks/block";
-import type { Content } from "./said";
-import { unsentIn } from "./unsent";
+import type { Content } from "./content";
+import { unsentOf } from "./unsent";
 
 /** Returns the messages that are not in the session yet, and sends them. */
 export function useOutbox(name: string, session: Session | undefined, messages: readonly Msg[]) {
-  const box = unsentIn(name);
+  const box = unsentOf(name);
   const all = useSyncExternalStore(box.subscribe, box.look);
 
   // Messages from before a reload, or from before the session was created.

@@ -1,8 +1,8 @@
 import type { Msg, Session } from "@recount/client";
 import { isRecord, tryParse } from "../lib/json";
 import { keep, recall } from "../lib/storage";
-import { wordsFor } from "../parts/notices";
-import { type Content, newUserMessage } from "./said";
+import { errorText } from "../parts/notices";
+import { type Content, newUserMessage } from "./content";
 
 /** A message that is not in the session yet. */
 export interface Pending {
@@ -27,8 +27,8 @@ export class Unsent {
   constructor(name: string) {
     this.#key = `recount.unsent.${name}`;
     const kept = tryParse(recall("sessionStorage", this.#key) ?? "");
-    const said = Array.isArray(kept) ? kept.filter(isRecord) : [];
-    this.#pending = said.map(({ id, content }) => ({
+    const stored = Array.isArray(kept) ? kept.filter(isRecord) : [];
+    this.#pending = stored.map(({ id, content }) => ({
       message: newUserMessage(content as Content, String(id)),
       isSent: false,
       error: undefined,
@@ -88,7 +88,7 @@ export class Unsent {
       if (this.#listeners.size) this.#change(message, { isSent: true });
       else this.discard(message);
     } catch (error) {
-      this.#change(message, { error: wordsFor(error) });
+      this.#change(message, { error: errorText(error) });
     }
     this.#sending.delete(message.id);
   }
@@ -108,7 +108,7 @@ export class Unsent {
 const boxes = new Map<string, Unsent>();
 
 /** Returns the unsent messages of a session. */
-export function unsentIn(name: string): Unsent {
+export function unsentOf(name: string): Unsent {
   const box = boxes.get(name) ?? new Unsent(name);
   boxes.set(name, box);
   return box;

@@ -24,18 +24,18 @@ const MARGIN = "1600px 0px";
 export function Window({ scroller, children }: { scroller: RefObject<HTMLElement | null>; children: ReactNode }) {
   const watch = useMemo<Watch>(() => {
     let observer: IntersectionObserver | undefined;
-    const told = new Map<Element, (near: boolean) => void>();
+    const callbacks = new Map<Element, (near: boolean) => void>();
     return (element, isNear) => {
       observer ??= new IntersectionObserver(
         (changes) => {
-          for (const { target, isIntersecting } of changes) told.get(target)?.(isIntersecting);
+          for (const { target, isIntersecting } of changes) callbacks.get(target)?.(isIntersecting);
         },
         { root: scroller.current, rootMargin: MARGIN },
       );
-      told.set(element, isNear);
+      callbacks.set(element, isNear);
       observer.observe(element);
       return () => {
-        told.delete(element);
+        callbacks.delete(element);
         observer?.unobserve(element);
       };
     };

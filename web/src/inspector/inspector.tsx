@@ -6,7 +6,7 @@ import { go, type Place } from "../lib/route";
 import { save } from "../lib/save";
 import { Code } from "../markdown/code";
 import { Icon } from "../parts/icon";
-import { wordsFor } from "../parts/notices";
+import { errorText } from "../parts/notices";
 import { Time } from "../parts/time";
 import { partsOf } from "../service/log";
 import { EventList } from "./event-list";
@@ -71,7 +71,7 @@ export function Inspector({ name, at: asked }: { name: string; at: Place }) {
     return (
       <div className="refused" role="alert">
         <h2>The log cannot be read</h2>
-        <p>{wordsFor(error)}</p>
+        <p>{errorText(error)}</p>
       </div>
     );
   }
@@ -141,7 +141,7 @@ export function Inspector({ name, at: asked }: { name: string; at: Place }) {
         </div>
       </div>
       <EventList history={history} length={length} at={at} onGo={drag} />
-      <Then message={message} event={entry?.event} />
+      <MessageAtEvent message={message} event={entry?.event} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling content must be reachable by keyboard. */}
       <section className="raw" aria-label="The event" tabIndex={0}>
         <h2>
@@ -179,7 +179,7 @@ function Legend({ history, length }: { history: History; length: number }) {
 }
 
 /** The message at the current event, with the event's block in view. */
-function Then({ message, event }: { message: Msg | undefined; event: AgentEvent | undefined }) {
+function MessageAtEvent({ message, event }: { message: Msg | undefined; event: AgentEvent | undefined }) {
   const box = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
     const piece = box.current?.querySelector("[data-touched]");

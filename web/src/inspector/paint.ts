@@ -32,7 +32,7 @@ export function paint(element: HTMLCanvasElement, events: readonly Kind[], lengt
     }
     return;
   }
-  sharesOf(events, length, columns).forEach((shares, column) => {
+  kindShares(events, length, columns).forEach((shares, column) => {
     let top = 0;
     for (const [kind, share] of shares) {
       bar(kind, EDGE + column, top, 1, share * height);
@@ -44,7 +44,7 @@ export function paint(element: HTMLCanvasElement, events: readonly Kind[], lengt
 }
 
 /** Returns the share of each kind among the events of each column. */
-export function sharesOf(events: readonly Kind[], length: number, columns: number): Map<Kind, number>[] {
+export function kindShares(events: readonly Kind[], length: number, columns: number): Map<Kind, number>[] {
   return Array.from({ length: columns }, (_, column) => {
     const from = Math.floor((column * length) / columns);
     const until = Math.floor(((column + 1) * length) / columns);

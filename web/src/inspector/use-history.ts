@@ -1,7 +1,7 @@
 import { RecountError } from "@recount/client";
 import { useEffect, useState } from "react";
+import { useService } from "../service/context";
 import { readLog } from "../service/log";
-import { useService } from "../service/where";
 import { History } from "./history";
 
 /** The delay before the log is requested again, in milliseconds. */
@@ -10,7 +10,7 @@ const PAUSE = 1_000;
 const OFTEN = 80;
 
 /** The known part of a session's log. It is a new object whenever it has grown. */
-export interface Known {
+export interface HistoryState {
   readonly history: History;
   /** Whether all entries that existed when reading began have been read. */
   readonly isRead: boolean;
@@ -18,9 +18,9 @@ export interface Known {
 }
 
 /** Reads a session's whole log and follows it. */
-export function useHistory(name: string): Known {
+export function useHistory(name: string): HistoryState {
   const service = useService();
-  const [known, setKnown] = useState<Known>(() => ({ history: new History(), isRead: false, error: undefined }));
+  const [known, setKnown] = useState<HistoryState>(() => ({ history: new History(), isRead: false, error: undefined }));
   useEffect(() => {
     const reading = new AbortController();
     const { signal } = reading;

@@ -1,5 +1,5 @@
 import { memo, useMemo, useRef } from "react";
-import { closed } from "./closed";
+import { closeMarks } from "./close-marks";
 import { Growing } from "./code";
 import { elementsOf } from "./elements";
 import { parser } from "./parser";
@@ -16,7 +16,7 @@ export const Markdown = memo(function Markdown({ text, grows }: { text: string; 
         const isGrowing = grows && i === now.blocks.length - 1;
         return (
           <Growing key={i} value={isGrowing}>
-            <Block text={isGrowing ? closed(block) : block} />
+            <Block text={isGrowing ? closeMarks(block) : block} />
           </Growing>
         );
       })}

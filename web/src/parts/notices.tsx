@@ -7,10 +7,10 @@ interface Notice {
   readonly text: string;
 }
 
-const Tell = createContext<(what: unknown) => void>(() => {});
+const NotifyContext = createContext<(what: unknown) => void>(() => {});
 
 /** Returns the message for an error. */
-export function wordsFor(what: unknown): string {
+export function errorText(what: unknown): string {
   if (typeof what === "string") return what;
   // The request got no response, or a proxy got none.
   const isUnreached = what instanceof RecountError && !what.kind && /^50[234]$/.test(`${what.status}`);
@@ -20,18 +20,18 @@ export function wordsFor(what: unknown): string {
 }
 
 /** Returns a function that shows an error or a sentence to the user. */
-export const useTell = () => useContext(Tell);
+export const useNotify = () => useContext(NotifyContext);
 
 /** Shows notices until the user dismisses them. */
 export function Notices({ children }: { children: ReactNode }) {
   const [notices, setNotices] = useState<readonly Notice[]>([]);
-  const tell = useCallback((what: unknown) => {
-    const notice = { id: Date.now() + Math.random(), text: wordsFor(what) };
+  const notify = useCallback((what: unknown) => {
+    const notice = { id: Date.now() + Math.random(), text: errorText(what) };
     setNotices((all) => [...all.filter(({ text }) => text !== notice.text), notice].slice(-3));
   }, []);
   const putAway = (id: number) => setNotices((all) => all.filter((notice) => notice.id !== id));
   return (
-    <Tell value={tell}>
+    <NotifyContext value={notify}>
       {children}
       <div className="notices" role="alert">
         {notices.map(({ id, text }) => (
@@ -44,6 +44,6 @@ export function Notices({ children }: { children: ReactNode }) {
           </div>
         ))}
       </div>
-    </Tell>
+    </NotifyContext>
   );
 }

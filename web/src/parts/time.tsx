@@ -12,7 +12,7 @@ export function Time({ at, show = clockTime }: { at: string; show?: (time: numbe
 }
 
 /** The duration between two times, or nothing if it is unknown or too short. */
-export function Took({
+export function Duration({
   from,
   until,
   least = 0,

@@ -1,6 +1,6 @@
 import type { ServerOptions } from "@recount/client";
 import { useEffect, useState } from "react";
-import { useService } from "./where";
+import { useService } from "./context";
 
 /** The number of unused entries to keep, because the user may scroll back to them. */
 const SPARE = 32;

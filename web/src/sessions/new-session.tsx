@@ -1,13 +1,13 @@
 import type { ConnectionState } from "@recount/client";
 import { type ReactNode, useEffect, useState } from "react";
 import { Composer } from "../conversation/composer";
-import { type Content, contentOf, titleFor } from "../conversation/said";
+import { type Content, contentOf, titleFor } from "../conversation/content";
 import { go } from "../lib/route";
 import { Connection } from "../parts/connection";
-import { useTell } from "../parts/notices";
+import { useNotify } from "../parts/notices";
 import { type Agents, createSession, listAgents } from "../service/api";
-import { useService } from "../service/where";
-import { willSay } from "./first";
+import { useService } from "../service/context";
+import { willSay } from "./first-message";
 
 /** Messages that the demo model understands. */
 const EXAMPLES = ["Think, then use a tool", "Show me an image", "Tell me something long"];
@@ -15,7 +15,7 @@ const EXAMPLES = ["Think, then use a tool", "Show me an image", "Tell me somethi
 /** The page of a new session. The first message creates it. */
 export function NewSession({ menu, state }: { menu: ReactNode; state: ConnectionState }) {
   const service = useService();
-  const tell = useTell();
+  const notify = useNotify();
   const [agents, setAgents] = useState<Agents>();
   const [agent, setAgent] = useState<string>();
   useEffect(() => {
@@ -60,7 +60,7 @@ export function NewSession({ menu, state }: { menu: ReactNode; state: Connection
               <div className="examples">
                 <p>It is a script that needs no key, and shows what a message can hold.</p>
                 {EXAMPLES.map((example) => (
-                  <button key={example} type="button" onClick={() => send(contentOf(example, [])).catch(tell)}>
+                  <button key={example} type="button" onClick={() => send(contentOf(example, [])).catch(notify)}>
                     {example}
                   </button>
                 ))}

@@ -2,26 +2,26 @@ import type { SessionInfo } from "@recount/client";
 import { type SubmitEvent, useState } from "react";
 import { go } from "../lib/route";
 import { Icon } from "../parts/icon";
-import { useTell } from "../parts/notices";
+import { useNotify } from "../parts/notices";
 import { deleteSession, renameSession } from "../service/api";
-import { useService } from "../service/where";
+import { useService } from "../service/context";
 
 /** Renames or deletes a session. */
 export function Rename({ session, onClose }: { session: SessionInfo; onClose: () => void }) {
   const service = useService();
-  const tell = useTell();
+  const notify = useNotify();
   const [title, setTitle] = useState(session.title ?? "");
   const [isSure, setSure] = useState(false);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    renameSession(service, session.id, title.trim() || null).then(onClose, tell);
+    renameSession(service, session.id, title.trim() || null).then(onClose, notify);
   };
   const remove = async () => {
     try {
       await deleteSession(service, session.id);
       if (location.pathname.endsWith(`/${session.id}`)) go({}, "replace");
     } catch (error) {
-      tell(error);
+      notify(error);
     }
   };
   return (

@@ -3,20 +3,20 @@ import { useSession } from "@recount/client/react";
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import { type Actions, ActionsContext } from "../conversation/actions";
 import { Composer } from "../conversation/composer";
+import { type Content, titleFor, withText } from "../conversation/content";
 import { Conversation } from "../conversation/conversation";
-import { HelpersContext, tellApart } from "../conversation/helpers";
 import { activityOf } from "../conversation/message";
 import { Outbox, useOutbox } from "../conversation/outbox";
-import { type Content, reworded, titleFor } from "../conversation/said";
-import { useNews } from "../conversation/signals";
+import { SubAgentsContext, separateReplies } from "../conversation/sub-agents";
+import { useStatus } from "../conversation/use-status";
 import { Inspector } from "../inspector/inspector";
 import { go, type Route } from "../lib/route";
 import { Connection } from "../parts/connection";
 import { Icon } from "../parts/icon";
-import { useTell, wordsFor } from "../parts/notices";
+import { errorText, useNotify } from "../parts/notices";
 import { forkBefore, putSession, renameSession } from "../service/api";
-import { useService } from "../service/where";
-import { takeFirst, willSay } from "./first";
+import { useService } from "../service/context";
+import { takeFirst, willSay } from "./first-message";
 import { chosenName, titleOf } from "./titles";
 import { Usage } from "./usage";
 
@@ -38,9 +38,9 @@ export function SessionPage({
 }) {
   const service = useService();
   const { messages, state, hasOlder, error, session } = useSession(service, name);
-  const { own, helpers } = useMemo(() => tellApart(messages), [messages]);
+  const { own, helpers } = useMemo(() => separateReplies(messages), [messages]);
   const { say, ...outbox } = useOutbox(name, session, messages);
-  const news = useNews(session);
+  const news = useStatus(session);
   const isReplying = messages.some((message) => activityOf(message) !== "ended");
   const shown = useRef(messages);
   shown.current = messages;
@@ -59,7 +59,7 @@ export function SessionPage({
 
   const actions = useMemo<Actions | undefined>(() => {
     if (!session) return;
-    const sayInFork = async (message: Msg, content: Content) => {
+    const sendInFork = async (message: Msg, content: Content) => {
       const { id: fork } = await forkBefore(service, name, message.id);
       willSay(fork, content);
       await renameSession(service, fork, titleFor(content)).catch(() => {});
@@ -67,7 +67,7 @@ export function SessionPage({
     };
     return {
       session,
-      edit: (message, text) => sayInFork(message, reworded(message, text)),
+      edit: (message, text) => sendInFork(message, withText(message, text)),
       async regenerate(reply) {
         const before = shown.current.slice(
           0,
@@ -75,7 +75,7 @@ export function SessionPage({
         );
         const asked = before.findLast(({ role }) => role === "user");
         if (!asked) throw new Error("there is no message of yours before this reply");
-        await sayInFork(asked, asked.content as Content);
+        await sendInFork(asked, asked.content as Content);
       },
       inspect: (message) => go({ session: name, inspect: { message: message.id } }),
     };
@@ -121,7 +121,7 @@ export function SessionPage({
         <Inspector name={name} at={inspect} />
       ) : (
         <ActionsContext value={actions}>
-          <HelpersContext value={helpers}>
+          <SubAgentsContext value={helpers}>
             <Conversation messages={own} hasOlder={hasOlder} session={session}>
               {!messages.length && !outbox.pending.length && state === "live" && (
                 <p className="nothing">Nothing has been said yet.</p>
@@ -133,7 +133,7 @@ export function SessionPage({
               )}
               <Outbox {...outbox} isConnected={state === "live"} />
             </Conversation>
-          </HelpersContext>
+          </SubAgentsContext>
           <Composer
             key={name}
             name={name}
@@ -148,13 +148,13 @@ export function SessionPage({
 
 function Refused({ error, name }: { error: RecountError; name: string }) {
   const service = useService();
-  const tell = useTell();
-  const create = () => putSession(service, name).then(() => location.reload(), tell);
+  const notify = useNotify();
+  const create = () => putSession(service, name).then(() => location.reload(), notify);
   const isMissing = error instanceof RecountError && error.status === 404;
   return (
     <div className="refused" role="alert">
       <h2>{isMissing ? "There is no such session" : "This session cannot be read"}</h2>
-      <p>{isMissing ? "It may have been deleted, or is yet to come." : wordsFor(error)}</p>
+      <p>{isMissing ? "It may have been deleted, or is yet to come." : errorText(error)}</p>
       {isMissing && (
         <button type="button" onClick={create}>
           Create it

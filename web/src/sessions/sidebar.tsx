@@ -8,7 +8,7 @@ import { ThemeSwitch } from "../parts/theme-switch";
 import { Time } from "../parts/time";
 import { asBefore, newestFirst } from "./order";
 import { Rename } from "./rename";
-import { isCalled, titleOf } from "./titles";
+import { matchesTitle, titleOf } from "./titles";
 
 /** The number of sessions from which there is a search box. */
 const MANY = 8;
@@ -28,7 +28,7 @@ export function Sidebar({
   const before = useRef<readonly SessionInfo[]>([]);
   const all = useMemo(() => (isHeld ? asBefore(sessions, before.current) : newestFirst(sessions)), [sessions, isHeld]);
   before.current = all;
-  const shown = all.filter((session) => isCalled(session, wanted));
+  const shown = all.filter((session) => matchesTitle(session, wanted));
   const waiting = all.filter(({ status }) => status === "waiting");
   const goToWaiting = () => {
     // From one waiting session to the next, and from the last to the first.

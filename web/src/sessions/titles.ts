@@ -9,7 +9,7 @@ export const chosenName = (id: string): string => (/^[0-9a-f]{32}$/.test(id) ? "
 export const titleOf = ({ id, title }: Titled): string => title || chosenName(id) || "Untitled";
 
 /** Returns whether the title or the name of a session contains a text, ignoring case. */
-export function isCalled(session: Titled, wanted: string): boolean {
+export function matchesTitle(session: Titled, wanted: string): boolean {
   const letters = wanted.trim().toLowerCase();
   return [titleOf(session), session.id].some((name) => name.toLowerCase().includes(letters));
 }

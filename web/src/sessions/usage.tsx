@@ -2,7 +2,7 @@ import type { Msg, Usage as Tokens } from "@recount/client";
 import { useEffect, useState } from "react";
 import { count } from "../lib/format";
 import { getSession } from "../service/api";
-import { useService } from "../service/where";
+import { useService } from "../service/context";
 
 /** The number of tokens that a session has used. It is requested again when a reply ends. */
 export function Usage({ name, messages, isLive }: { name: string; messages: readonly Msg[]; isLive: boolean }) {

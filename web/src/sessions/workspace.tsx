@@ -2,7 +2,7 @@ import { useSessions } from "@recount/client/react";
 import { type MouseEvent, useCallback, useEffect, useRef, useState } from "react";
 import { useRoute } from "../lib/route";
 import { Icon } from "../parts/icon";
-import { useService } from "../service/where";
+import { useService } from "../service/context";
 import { NewSession } from "./new-session";
 import { SessionPage } from "./session-page";
 import { Sidebar } from "./sidebar";

@@ -2,9 +2,9 @@ import type { Msg } from "@recount/client";
 import { createContext } from "react";
 
 /** The replies of sub-agents, by the call that started them. */
-export type Helpers = ReadonlyMap<string, Msg>;
+export type SubAgents = ReadonlyMap<string, Msg>;
 
-export const HelpersContext = createContext<Helpers>(new Map());
+export const SubAgentsContext = createContext<SubAgents>(new Map());
 
 /** Returns the key of a call that started a sub-agent. */
 export const callKey = (reply: string, call: string): string => `${reply} ${call}`;
@@ -14,7 +14,7 @@ export const parentOf = ({ metadata }: Msg): string | undefined =>
   (metadata.recount as { parent?: string } | undefined)?.parent;
 
 /** Separates the messages of the session from the replies of sub-agents, which are displayed in their calls. */
-export function tellApart(messages: readonly Msg[]): { own: readonly Msg[]; helpers: Helpers } {
+export function separateReplies(messages: readonly Msg[]): { own: readonly Msg[]; helpers: SubAgents } {
   const helpers = new Map<string, Msg>();
   const parts = messages.filter(parentOf);
   if (!parts.length) return { own: messages, helpers };

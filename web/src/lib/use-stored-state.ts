@@ -4,7 +4,7 @@ import { useState } from "react";
 const kept = new Map<string, unknown>();
 
 /** Like `useState`, but the value is stored under a name until the page is closed. */
-export function useKept<T>(name: string, initial: T): [T, (value: T) => void] {
+export function useStoredState<T>(name: string, initial: T): [T, (value: T) => void] {
   const [, refresh] = useState(0);
   const value = kept.has(name) ? (kept.get(name) as T) : initial;
   return [

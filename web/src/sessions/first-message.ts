@@ -1,4 +1,4 @@
-import type { Content } from "../conversation/said";
+import type { Content } from "../conversation/content";
 
 /** The first messages of sessions that are about to be displayed. */
 const first = new Map<string, Content>();

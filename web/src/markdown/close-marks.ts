@@ -7,7 +7,7 @@ const OPENS_BOLD = /(?:^|[\s([{"'|>:—–-])\*\*(?=\S|$)/;
  * Returns a growing block with the open marks of its last line closed. Words are bold or code from the first letter on,
  * and their marks are not visible meanwhile.
  */
-export function closed(block: string): string {
+export function closeMarks(block: string): string {
   const lines = block.split("\n");
   const isCode = block.startsWith("    ") || lines.filter((line) => FENCE.test(line)).length % 2 === 1;
   const line = lines.at(-1)!;

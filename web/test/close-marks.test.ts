@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { closed } from "../src/markdown/closed";
+import { closeMarks } from "../src/markdown/close-marks";
 
 test("open marks are closed while a text grows", () => {
   const texts = {
@@ -14,7 +14,7 @@ test("open marks are closed while a text grows", () => {
     "**the `name": "**the `name`**",
     "| a | **b": "| a | **b**",
   };
-  for (const [text, expected] of Object.entries(texts)) expect(closed(text)).toBe(expected);
+  for (const [text, expected] of Object.entries(texts)) expect(closeMarks(text)).toBe(expected);
 });
 
 test("text without open marks is unchanged", () => {
@@ -31,13 +31,13 @@ test("text without open marks is unchanged", () => {
     "    let a = `x",
     "**an old line\nand a new one",
   ])
-    expect(closed(text)).toBe(text);
+    expect(closeMarks(text)).toBe(text);
 });
 
 test("growing text never shows the marks of bold words or code", () => {
   const text = "**Paragraph 1.** Some `code` and **bold words** here.";
   for (let end = 1; end < text.length; end++) {
-    const shown = closed(text.slice(0, end));
+    const shown = closeMarks(text.slice(0, end));
     // A single mark may be a list bullet or an operator.
     if (text[end - 1] === "*" && shown.endsWith("*") && !shown.endsWith("**")) continue;
     expect(shown.split("**").length % 2).toBe(1);

@@ -28,7 +28,7 @@ export const newUserMessage = (content: Content, id?: string): Msg =>
   UserMsg({ name: "user", content, ...(id && { id }) });
 
 /** Returns the content of a message with another text. */
-export function reworded(message: Msg, text: string): Content {
+export function withText(message: Msg, text: string): Content {
   const data = message.content.filter((block): block is DataBlock => block.type === "data");
   return UserMsg({ name: "user", content: [...data, { type: "text", text }] }).content;
 }

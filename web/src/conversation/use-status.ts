@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { isRecord } from "../lib/json";
 
 /** Returns a status line for an event, if it is worth one. */
-export function newsOf(event: AgentEvent): string | undefined {
+export function statusOf(event: AgentEvent): string | undefined {
   if (event.type !== "CUSTOM" || !isRecord(event.value)) return;
   const { attempt, model, class: kind, from, to, how } = event.value;
   switch (event.name) {
@@ -21,21 +21,21 @@ export function newsOf(event: AgentEvent): string | undefined {
 }
 
 /** Returns the last status line of the reply in progress, until the reply continues. */
-export function useNews(session: Session | undefined): string | undefined {
-  const [news, setNews] = useState<string>();
+export function useStatus(session: Session | undefined): string | undefined {
+  const [news, setStatus] = useState<string>();
   useEffect(() => {
     if (!session) return;
     const events = session.events();
     const listen = async () => {
       for await (const event of events) {
-        const told = newsOf(event);
-        if (told || event.type !== "CUSTOM") setNews(told);
+        const status = statusOf(event);
+        if (status || event.type !== "CUSTOM") setStatus(status);
       }
     };
     // After a gap there is no status either.
     listen().catch(() => {});
     return () => {
-      setNews(undefined);
+      setStatus(undefined);
       events.return?.();
     };
   }, [session]);
