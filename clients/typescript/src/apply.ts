@@ -44,9 +44,9 @@ export const handlers = new Map(
       draft.open("tool_result", id, (index) => {
         const items = draft.items(index);
         const last = items.at(-1);
-        const goesOn = last?.type === "text";
-        const place = goesOn ? items.length - 1 : items.length;
-        const item = goesOn ? last : blankBlocks.text(`${id}.${place}`, time);
+        const continues = last?.type === "text";
+        const place = continues ? items.length - 1 : items.length;
+        const item = continues ? last : blankBlocks.text(`${id}.${place}`, time);
         return draft.setItem(index, place, { ...item, text: item.text + text(delta) });
       }),
 
@@ -61,15 +61,15 @@ export const handlers = new Map(
         const source = url == null ? appendBase64(bytes, text(event.data)) : { type: "url", url, media_type };
         if (!source) return no("bad_data", id);
         // Bytes cannot be appended to data at a URL, so they become a separate block.
-        const goesOn = known && (url != null || known.source === bytes);
-        const item = goesOn
+        const continues = known && (url != null || known.source === bytes);
+        const item = continues
           ? known
           : {
               ...blankBlocks.data(id, time),
               name: textOrNull(marksOf(event.metadata).name),
               ...extraOf(event, "data"),
             };
-        return draft.setItem(index, goesOn ? place : items.length, { ...item, source } as BlockOf<"data">);
+        return draft.setItem(index, continues ? place : items.length, { ...item, source } as BlockOf<"data">);
       }),
 
     TOOL_RESULT_END: (draft, event: EventOf<"TOOL_RESULT_END">, finished_at) =>

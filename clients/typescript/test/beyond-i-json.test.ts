@@ -6,12 +6,12 @@
 import { describe, expect, test } from "vitest";
 import { Fold } from "../src/index.js";
 import { parseEvent } from "../src/parse/index.js";
-import { foldHere } from "./support/here.js";
 import { foldWithRust } from "./support/rust.js";
+import { foldInTypeScript } from "./support/typescript.js";
 
 /** Returns the output for a line whose message is complete. */
 function outputs(line: string): { rust: string[]; here: string[] } {
-  return { rust: foldWithRust([line]).messages, here: foldHere([line]).messages };
+  return { rust: foldWithRust([line]).messages, here: foldInTypeScript([line]).messages };
 }
 
 const message = (metadata: string, id = '"id":"m",') =>

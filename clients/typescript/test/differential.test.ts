@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Fold } from "../src/index.js";
 import { parseCheckpoint, parseEvent, readEvent } from "../src/parse/index.js";
-import { foldHere, inWords, withoutProblem } from "./support/here.js";
 import { Random } from "./support/random.js";
 import { foldWithRust } from "./support/rust.js";
 import { legalStream, someStream } from "./support/streams.js";
+import { foldInTypeScript, formatRemark, withoutProblem } from "./support/typescript.js";
 
 /** The number of streams to compare. `pnpm soak` compares more. */
 const STREAMS = Number(process.env.RECOUNT_STREAMS ?? 1_000);
@@ -36,7 +36,7 @@ function shortest(lines: string[], differs: (lines: string[]) => boolean): strin
 /** Returns the output of both sides in the same format. */
 function answers(lines: readonly string[]) {
   const rust = foldWithRust(lines);
-  const here = foldHere(lines);
+  const here = foldInTypeScript(lines);
   return {
     rust: [
       ...rust.messages,
@@ -45,7 +45,7 @@ function answers(lines: readonly string[]) {
     here: [
       ...here.messages,
       ...here.fold.messages.map((message) => JSON.stringify(message)),
-      ...[...here.remarks].map(([line, remark]) => `${line}: ${inWords(remark).join("; ")}`),
+      ...[...here.remarks].map(([line, remark]) => `${line}: ${formatRemark(remark).join("; ")}`),
     ],
   };
 }
@@ -80,12 +80,12 @@ test("each side resumes from the other's checkpoints", () => {
     const whole = foldWithRust(lines).messages;
 
     const rustBegins = foldWithRust(lines.slice(0, at), ["--checkpoint", file]).messages;
-    const here = foldHere(lines.slice(0, at));
+    const here = foldInTypeScript(lines.slice(0, at));
     const text = readFileSync(file, "utf8").trimEnd();
     expect(JSON.stringify(here.fold.checkpoint())).toBe(text);
 
-    const goesOn = foldHere(lines.slice(at), Fold.resume(parseCheckpoint(text)));
-    const rest = [...goesOn.messages, ...goesOn.fold.messages.map((message) => JSON.stringify(message))];
+    const resumed = foldInTypeScript(lines.slice(at), Fold.resume(parseCheckpoint(text)));
+    const rest = [...resumed.messages, ...resumed.fold.messages.map((message) => JSON.stringify(message))];
     expect([...rustBegins, ...rest]).toEqual(whole);
 
     writeFileSync(file, JSON.stringify(here.fold.checkpoint()));
@@ -114,7 +114,7 @@ test("the depth limit is the same", () => {
     `{"type":"HINT_BLOCK","reply_id":"r","block_id":"h","hint":[{"type":"novel","k":${deep}}]}`,
   ]);
   const bad = [...foldWithRust(lines).remarks].filter(([, remarks]) => !/^[^`]*? ignored/.test(remarks[0] ?? ""));
-  const here = [...foldHere(lines).remarks].filter(([, remark]) => "badField" in remark);
+  const here = [...foldInTypeScript(lines).remarks].filter(([, remark]) => "badField" in remark);
   expect(here.map(([line]) => line)).toEqual(bad.map(([line]) => line));
   expect(bad.length).toBeGreaterThan(100);
 });

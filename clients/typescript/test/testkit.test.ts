@@ -5,8 +5,8 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { parseMsg } from "../src/parse/index.js";
-import { foldHere } from "./support/here.js";
 import { foldWithRust } from "./support/rust.js";
+import { foldInTypeScript } from "./support/typescript.js";
 
 const TESTKIT = process.env.RECOUNT_TESTKIT ?? fileURLToPath(new URL("../../../target/debug/testkit", import.meta.url));
 
@@ -42,7 +42,7 @@ test("legal streams fold to the writer's messages", () => {
   expect(folds.length).toBeGreaterThan(100);
   for (const { events, message } of folds) {
     const { id } = JSON.parse(message);
-    const { messages, fold } = foldHere(events);
+    const { messages, fold } = foldInTypeScript(events);
     const all = [...messages, ...fold.messages.map((open) => JSON.stringify(open))];
     expect(valuesOf(all.find((json) => JSON.parse(json).id === id) ?? "")).toBe(valuesOf(message));
   }
@@ -50,7 +50,7 @@ test("legal streams fold to the writer's messages", () => {
 
 test("illegal streams fold to the same messages as in Rust", () => {
   const lines = emitted("illegal", 500).map(({ json }) => json);
-  const { messages, fold } = foldHere(lines);
+  const { messages, fold } = foldInTypeScript(lines);
   const all = [...messages, ...fold.messages.map((open) => JSON.stringify(open))];
   expect(all.map(valuesOf)).toEqual(foldWithRust(lines).messages.map(valuesOf));
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { EventType, Fold } from "../src/index.js";
 import { parseEvent, parseMsg, readEvent } from "../src/parse/index.js";
-import { foldHere } from "./support/here.js";
 import { foldWithRust } from "./support/rust.js";
+import { foldInTypeScript } from "./support/typescript.js";
 import type { JsonObject } from "./support/values.js";
 import { cases, difference, isListed } from "./support/vectors.js";
 
@@ -111,7 +111,7 @@ describe("same results as Rust", () => {
     const lines = all.map(({ json }) => json.replaceAll("\n", " "));
     const rust = foldWithRust(lines).remarks;
     const isBad = (line: number) => rust.get(line)?.some((remark) => !/^[^`]*? ignored/.test(remark)) ?? false;
-    const here = foldHere(lines).remarks;
+    const here = foldInTypeScript(lines).remarks;
     const differing = all.filter((_, index) => {
       const remark = here.get(index + 1);
       return isBad(index + 1) !== (remark !== undefined && "badField" in remark);
@@ -132,7 +132,7 @@ describe("same results as Rust", () => {
     }
     for (const round of rounds) {
       const lines = round.map(({ json }) => `{"type":"CUSTOM","name":"recount.message","value":${json}}`);
-      const here = foldHere(lines);
+      const here = foldInTypeScript(lines);
       expect(here.messages).toEqual(foldWithRust(lines).messages);
     }
   });
@@ -154,7 +154,7 @@ describe("same results as Rust", () => {
     ];
     for (const [index, stream] of streams.entries()) {
       const lines = stream.map((event) => JSON.stringify(event));
-      const here = foldHere(lines);
+      const here = foldInTypeScript(lines);
       const messages = [...here.messages, ...here.fold.messages.map((message) => JSON.stringify(message))];
       expect(messages, `stream ${index}`).toEqual(foldWithRust(lines).messages);
     }

@@ -50,7 +50,7 @@ const text = (reply_id: string, ...deltas: string[]) => [
   { type: "TEXT_BLOCK_START", reply_id, block_id: "b" },
   ...deltas.map((delta) => ({ type: "TEXT_BLOCK_DELTA", reply_id, block_id: "b", delta })),
 ];
-const said = (id: string) => ({
+const userMessage = (id: string) => ({
   type: "CUSTOM",
   id,
   name: "recount.message",
@@ -69,7 +69,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
 
   test("a session is followed from its current state", async () => {
     const name = await newSession();
-    await service.append(name, [said("hello"), start("r"), ...text("r", "Good ")]);
+    await service.append(name, [userMessage("hello"), start("r"), ...text("r", "Good ")]);
     const session = follow(name);
     await until(session, ({ state }) => state === "live");
     expect(textOf(session)).toEqual(["hello", "Good "]);
@@ -81,7 +81,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
 
   test("unchanged messages are the same objects", async () => {
     const name = await newSession();
-    await service.append(name, [said("one"), start("r"), ...text("r", "a")]);
+    await service.append(name, [userMessage("one"), start("r"), ...text("r", "a")]);
     const session = follow(name);
     const before = await until(session, ({ state }) => state === "live");
     await service.append(name, [{ type: "TEXT_BLOCK_DELTA", reply_id: "r", block_id: "b", delta: "b" }]);
@@ -93,9 +93,9 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
 
   test("a queued message is placed after the reply that it waits for", async () => {
     const name = await newSession();
-    await service.append(name, [said("one"), start("r")]);
+    await service.append(name, [userMessage("one"), start("r")]);
     await service.append(name, [
-      { ...said("two"), value: { ...said("two").value, created_at: "2126-01-01T00:00:00" } },
+      { ...userMessage("two"), value: { ...userMessage("two").value, created_at: "2126-01-01T00:00:00" } },
     ]);
     const session = follow(name);
     await until(session, ({ state }) => state === "live");
@@ -104,12 +104,12 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
 
   test("events are read from the start and live", async () => {
     const name = await newSession();
-    await service.append(name, [said("one"), said("two")]);
+    await service.append(name, [userMessage("one"), userMessage("two")]);
     const session = follow(name);
     const seen: (string | undefined)[] = [];
     for await (const event of session.events("start")) {
       seen.push(event.id);
-      if (event.id === "two") await service.append(name, [said("three")]);
+      if (event.id === "two") await service.append(name, [userMessage("three")]);
       if (event.id === "three") break;
     }
     expect(seen).toEqual(["one", "two", "three"]);
@@ -124,12 +124,12 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     for (let at = 0; at < count; at += 500) {
       await service.append(
         name,
-        Array.from({ length: 500 }, (_, index) => said(`m${at + index}`)),
+        Array.from({ length: 500 }, (_, index) => userMessage(`m${at + index}`)),
       );
     }
     await until(session, ({ messages }) => messages.length === count);
     for (let at = 0; at < count; at++) expect((await events.next()).value?.id).toBe(`m${at}`);
-    await service.append(name, [said("last")]);
+    await service.append(name, [userMessage("last")]);
     expect((await events.next()).value?.id).toBe("last");
   });
 
@@ -145,13 +145,13 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
 
   test("reconnects after a cut and resumes at its cursor", async () => {
     const name = await newSession();
-    await service.append(name, [said("one")]);
+    await service.append(name, [userMessage("one")]);
     const session = follow(name);
     await until(session, ({ state }) => state === "live");
     network.isDown = true;
     network.cut();
     await until(session, ({ state }) => state === "offline");
-    await service.append(name, [said("two")]);
+    await service.append(name, [userMessage("two")]);
     network.isDown = false;
     await until(session, ({ state }) => state === "live");
     expect(textOf(session)).toEqual(["one", "two"]);
@@ -165,7 +165,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
       await until(session, ({ state }) => state === "live");
       network.portal = status;
       network.cut();
-      const posting = session.post([said("one") as AgentEvent]);
+      const posting = session.post([userMessage("one") as AgentEvent]);
       await until(session, ({ state }) => state === "offline");
       network.portal = undefined;
       expect(await posting).toMatchObject({ written: 1 });
@@ -180,7 +180,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     const session = follow(name, { ...hasty(), url: own.url, silence: 300 });
     await until(session, ({ state }) => state === "live");
     own.stall();
-    await service.append(name, [said("one")]);
+    await service.append(name, [userMessage("one")]);
     await until(session, ({ messages }) => messages.length === 1);
     expect(textOf(session)).toEqual(["one"]);
   });
@@ -206,7 +206,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
 
   test("a changed epoch starts from a new snapshot", async () => {
     const name = await newSession();
-    await service.append(name, [said("old")]);
+    await service.append(name, [userMessage("old")]);
     const session = follow(name);
     const events = session.events("start");
     await until(session, ({ state }) => state === "live");
@@ -214,7 +214,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     network.isDown = true;
     await service.forget();
     await service.session(name);
-    await service.append(name, [said("new")]);
+    await service.append(name, [userMessage("new")]);
     network.isDown = false;
     await until(session, ({ messages }) => messages[0]?.id === "new");
     expect(textOf(session)).toEqual(["new"]);
@@ -224,7 +224,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
   test("older messages are loaded on request", async () => {
     const name = await newSession();
     const ids = Array.from({ length: 120 }, (_, index) => `m${index}`);
-    await service.append(name, ids.map(said));
+    await service.append(name, ids.map(userMessage));
     const session = follow(name);
     await until(session, ({ state }) => state === "live");
     const shown = () => session.getSnapshot().messages.map(({ id }) => id);
@@ -242,7 +242,11 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
   test("a reply that was open on joining is shown once", async () => {
     const name = await newSession();
     const ids = Array.from({ length: 60 }, (_, index) => `m${index}`);
-    await service.append(name, [said("first"), { ...start("r"), created_at: "2026-01-01T00:00:00" }, ...ids.map(said)]);
+    await service.append(name, [
+      userMessage("first"),
+      { ...start("r"), created_at: "2026-01-01T00:00:00" },
+      ...ids.map(userMessage),
+    ]);
     const session = follow(name);
     await until(session, ({ state }) => state === "live");
     await service.append(name, [end("r")]);
@@ -274,7 +278,7 @@ describe.each(["ws", "sse"] as const)("over %s", (transport) => {
     for (let attempt = 0; attempt < 2; attempt++) {
       const session = connect(hasty(), name, { create: true });
       opened.push(session);
-      await session.post([said(`from-${attempt}`)] as AgentEvent[]);
+      await session.post([userMessage(`from-${attempt}`)] as AgentEvent[]);
       await until(session, ({ state, messages }) => state === "live" && messages.length === attempt + 1);
       session.close();
     }
@@ -363,7 +367,7 @@ describe("requests", () => {
     const session = follow(name);
     network.isDown = true;
     network.cut();
-    const posting = session.post([said("late") as AgentEvent]);
+    const posting = session.post([userMessage("late") as AgentEvent]);
     await until(session, ({ state }) => state === "offline");
     network.isDown = false;
     expect(await posting).toMatchObject({ written: 1 });
@@ -385,7 +389,7 @@ describe("requests", () => {
     network.isDown = true;
     network.cut();
     const giveUp = new AbortController();
-    const posting = session.post([said("never") as AgentEvent], giveUp);
+    const posting = session.post([userMessage("never") as AgentEvent], giveUp);
     giveUp.abort();
     await expect(posting).rejects.toThrow();
   });
@@ -445,7 +449,7 @@ describe("requests", () => {
     await until(session, ({ messages }) => !!messages[1]?.getTextContent());
     const second = await session.send("Hello", { onBusy: "queue" });
     const { lost } = network.done;
-    network.losesAnswer = true;
+    network.losesResponse = true;
     await session.interrupt();
     expect(network.done.lost).toBe(lost + 1);
     const { messages } = await until(session, ({ messages }) => messages[3]?.finished_at != null);
@@ -461,14 +465,14 @@ describe("requests", () => {
     const name = await newSession();
     const session = follow(name);
     const ids = Array.from({ length: 20 }, (_, index) => `in-order-${index}`);
-    network.losesAnswer = true;
-    await Promise.all(ids.map((id) => session.post([said(id) as AgentEvent])));
+    network.losesResponse = true;
+    await Promise.all(ids.map((id) => session.post([userMessage(id) as AgentEvent])));
     expect((await service.log(name)).map(({ id }) => id)).toEqual(ids);
   });
 
   test("an error names the invalid field", async () => {
     const session = follow(await newSession());
-    const wrong = [said("fine"), { type: "REPLY_START", reply_id: 7 }] as unknown as AgentEvent[];
+    const wrong = [userMessage("fine"), { type: "REPLY_START", reply_id: 7 }] as unknown as AgentEvent[];
     await expect(session.post(wrong)).rejects.toMatchObject({ status: 400, line: 2, field: expect.any(String) });
   });
 });
@@ -480,7 +484,7 @@ test("all sessions of a page share one socket, and readers of a session share it
   const all = [...names, ...names].map((name) => connect(options, name));
   const list = connectSessions(options);
   for (const session of all) await until(session, ({ state }) => state === "live");
-  await service.append(names[0] as string, [said("hello")]);
+  await service.append(names[0] as string, [userMessage("hello")]);
   for (const session of [all[0], all[3]]) {
     await until(session as Session, ({ messages }) => messages.length === 1);
   }
@@ -490,7 +494,7 @@ test("all sessions of a page share one socket, and readers of a session share it
   expect(own.made).toBeLessThanOrEqual(3);
 
   all[0]?.close();
-  await service.append(names[0] as string, [said("again")]);
+  await service.append(names[0] as string, [userMessage("again")]);
   await until(all[3] as Session, ({ messages }) => messages.length === 2);
   for (const session of all) session.close();
   list.close();

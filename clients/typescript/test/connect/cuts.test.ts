@@ -17,8 +17,8 @@ import {
 } from "../../src/index.js";
 import { BadNetwork } from "../support/network.js";
 import { Random } from "../support/random.js";
+import { RandomWriter } from "../support/random-writer.js";
 import { Service } from "../support/service.js";
-import { Talk } from "../support/talk.js";
 import { until } from "../support/until.js";
 
 /** The number of connections that are cut for each transport. `pnpm soak` cuts many more. */
@@ -79,7 +79,7 @@ test.each(transports)(
     const session = connect(options, name);
     const list = connectSessions(options);
     const ids = collect(session.events("start"));
-    const talk = new Talk(service, name, random);
+    const writer = new RandomWriter(service, name, random);
     const post = new Post(session);
     const some = () => random.oneIn(2);
     const disturb = [
@@ -89,7 +89,7 @@ test.each(transports)(
         network.cutAfter = random.between(0, 600);
       },
       () => {
-        network.losesAnswer = true;
+        network.losesResponse = true;
       },
       () => {
         network.overtakesNext = true;
@@ -107,7 +107,7 @@ test.each(transports)(
     const { done } = network;
     // Each kind of disturbance must have occurred.
     for (let rounds = 0; done.cuts < CUTS || Object.values(done).includes(0); rounds++) {
-      await talk.more();
+      await writer.more();
       if (random.oneIn(3)) post.more();
       if (random.oneIn(10)) {
         await request(service.url, "PUT", `sessions/listed-${random.between(0, 9)}`, { title: `${rounds}` });
@@ -116,7 +116,7 @@ test.each(transports)(
     }
     console.log(`${transport}: ${network.made} connections, ${post.answers.length} posts, ${JSON.stringify(done)}`);
 
-    Object.assign(network, { cutAfter: undefined, losesAnswer: false, overtakesNext: false });
+    Object.assign(network, { cutAfter: undefined, losesResponse: false, overtakesNext: false });
     network.release();
     // A posted event counts once and in order, even if the network lost the request or the response.
     for (const { written, duplicates } of await Promise.all(post.answers)) expect(written + duplicates).toBe(1);
@@ -144,9 +144,9 @@ test.each(transports)("nothing is lost or doubled by a service that is killed (%
   const name = await own.session("killed");
   const session = connect({ url: own.url, transport, ...HASTY }, name);
   const ids = collect(session.events("start"));
-  const talk = new Talk(own, name, random);
+  const writer = new RandomWriter(own, name, random);
   for (let kills = 0; kills < 5; kills++) {
-    for (let said = 0; said < 5; said++) await talk.more();
+    for (let round = 0; round < 5; round++) await writer.more();
     await own.kill();
     await own.start();
   }

@@ -52,8 +52,8 @@ function copiesDuring(happens: () => void): number {
 test("the blocks of a message are copied once per frame for any number of events", () => {
   const { messages, grow } = reply();
   const [store, changed] = newStore(() => messages.look());
-  let told = 0;
-  store.subscribe(() => told++);
+  let notifications = 0;
+  store.subscribe(() => notifications++);
   changed();
   paint();
   for (let frame = 1; frame < 4; frame++) {
@@ -67,7 +67,7 @@ test("the blocks of a message are copied once per frame for any number of events
       paint();
     });
     expect(copies).toBe(1);
-    expect(told).toBe(frame + 1);
+    expect(notifications).toBe(frame + 1);
     expect(before[0]?.getTextContent("")).toHaveLength((frame - 1) * 1_000);
     expect(store.getSnapshot()[0]?.getTextContent("")).toHaveLength(frame * 1_000);
     expect(store.getSnapshot()[0]?.content[0]).toBe(before[0]?.content[0]);

@@ -79,7 +79,7 @@ export class BadNetwork {
   /** The number of bytes of the next piece that pass before its connection is cut. `undefined` cuts none. */
   cutAfter: number | undefined;
   /** Whether the response to the next POST request is lost. */
-  losesAnswer = false;
+  losesResponse = false;
   /** Whether the next connection is overtaken by the one after it. */
   overtakesNext = false;
   readonly done: Disturbances = { cuts: 0, torn: 0, stalled: 0, late: 0, orphaned: 0, overtaken: 0, lost: 0 };
@@ -149,8 +149,8 @@ export class BadNetwork {
   #hear(line: Line, service: Socket, piece: Buffer): void {
     if (line.isLeft || line.isCut) return void service.destroy();
     this.#overtake(line);
-    if (line.isPosting && this.losesAnswer) {
-      this.losesAnswer = false;
+    if (line.isPosting && this.losesResponse) {
+      this.losesResponse = false;
       this.done.lost++;
       this.done.cuts++;
       return void line.end();
@@ -188,9 +188,9 @@ export class BadNetwork {
   }
 
   /** Cuts all connections, or those that match. */
-  cut(isMeant = (): boolean => true): void {
+  cut(matches = (): boolean => true): void {
     for (const line of this.#lines) {
-      if (line.isCut || !isMeant()) continue;
+      if (line.isCut || !matches()) continue;
       this.done.cuts++;
       line.held = undefined;
       line.end();
@@ -198,18 +198,18 @@ export class BadNetwork {
   }
 
   /** Stalls the current connections, or those that match, in both directions. They stay open. */
-  stall(isMeant = (): boolean => true): void {
+  stall(matches = (): boolean => true): void {
     for (const line of this.#lines) {
-      if (line.held || !isMeant()) continue;
+      if (line.held || !matches()) continue;
       line.held = [];
       this.done.stalled++;
     }
   }
 
   /** Releases the held data, newest connection first. */
-  release(isMeant = (): boolean => true): void {
+  release(matches = (): boolean => true): void {
     for (const line of [...this.#orphans, ...this.#lines].reverse()) {
-      if (!line.held || !isMeant()) continue;
+      if (!line.held || !matches()) continue;
       if (line.isBehind) this.done.late++;
       if (this.#orphans.delete(line)) this.done.orphaned++;
       if (line === this.#slow) this.#slow = undefined;

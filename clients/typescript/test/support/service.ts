@@ -13,7 +13,7 @@ export class Service {
   readonly port: number;
   readonly #data = mkdtempSync(join(tmpdir(), "recount-service-"));
   #process: ChildProcess | undefined;
-  #said = "";
+  #output = "";
 
   private constructor(port: number) {
     this.port = port;
@@ -33,10 +33,10 @@ export class Service {
   async start(): Promise<void> {
     const args = ["serve", "--data", this.#data, "--listen", `127.0.0.1:${this.port}`];
     const child = spawn(RECOUNT, args, { stdio: ["ignore", "pipe", "pipe"] });
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (piece) => (this.#said += piece));
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (piece) => (this.#output += piece));
     this.#process = child;
     while (!(await this.#isReady())) {
-      if (child.exitCode !== null) throw new Error(`recount serve ended with ${child.exitCode}: ${this.#said}`);
+      if (child.exitCode !== null) throw new Error(`recount serve ended with ${child.exitCode}: ${this.#output}`);
       await pause(10);
     }
   }

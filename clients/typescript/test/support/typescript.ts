@@ -12,7 +12,7 @@ export interface Folded {
 }
 
 /** Folds lines like the Rust command: invalid lines are skipped, ended messages are returned. */
-export function foldHere(lines: readonly string[], fold = new Fold()): Folded {
+export function foldInTypeScript(lines: readonly string[], fold = new Fold()): Folded {
   const messages: string[] = [];
   const remarks = new Map<number, Remark>();
   for (const [index, line] of lines.entries()) {
@@ -34,14 +34,14 @@ export function foldHere(lines: readonly string[], fold = new Fold()): Folded {
  * Returns a remark in the format of the Rust command, without the problem texts, which differ between the
  * implementations.
  */
-export function inWords(remark: Remark): string[] {
+export function formatRemark(remark: Remark): string[] {
   if ("badField" in remark) return [remark.badField ? `\`${remark.badField}\`: …` : "…"];
   const { kind, reason, skipped } = remark.outcome;
-  if (kind !== "partly") return [plain(`ignored: ${reasonInWords(reason as Reason)}`)];
-  return skipped.map((part) => plain(`ignored in part, item ${part.index}: ${reasonInWords(part.reason)}`));
+  if (kind !== "partly") return [plain(`ignored: ${formatReason(reason as Reason)}`)];
+  return skipped.map((part) => plain(`ignored in part, item ${part.index}: ${formatReason(part.reason)}`));
 }
 
-function reasonInWords({ code, detail }: Reason): string {
+function formatReason({ code, detail }: Reason): string {
   const id = JSON.stringify(detail);
   const words: Partial<Record<Reason["code"], string>> = {
     unknown_reply: `no reply ${id} has begun`,

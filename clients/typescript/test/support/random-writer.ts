@@ -3,7 +3,7 @@ import type { Service } from "./service.js";
 import { legalStream, type RawEvent } from "./streams.js";
 
 /** Another client that appends events to a session, in batches of any size. */
-export class Talk {
+export class RandomWriter {
   #streams = 0;
   #events = 0;
   #rest: RawEvent[] = [];
