@@ -252,7 +252,7 @@ impl Checker {
             match block {
                 MediaBlock::Text(_) => {}
                 MediaBlock::Data(data) => self.check_data(data),
-                MediaBlock::Unknown(block) => self.unknown_block(&block.type_name()),
+                MediaBlock::Unknown(block) => self.unknown_block(block.type_name()),
             }
         }
     }
@@ -269,7 +269,7 @@ impl Checker {
             ContentBlock::Data(data) => self.check_data(data),
             ContentBlock::Hint(hint) => self.check_payload(&hint.hint),
             ContentBlock::ToolResult(result) => self.check_payload(&result.output),
-            ContentBlock::Unknown(block) => self.unknown_block(&block.type_name()),
+            ContentBlock::Unknown(block) => self.unknown_block(block.type_name()),
             ContentBlock::Text(_) | ContentBlock::Thinking(_) | ContentBlock::ToolCall(_) => {}
         }
     }

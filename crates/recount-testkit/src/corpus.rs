@@ -129,7 +129,7 @@ fn translations(dialect: Dialect) -> Vec<(String, Vec<u8>)> {
         shortest.offer(&format!("message-{}", message.role()), dialect.write_message(&message));
         for block in message.content() {
             let name = block.type_name();
-            let name = if name.is_empty() { "unnamed".into() } else { name };
+            let name = if name.is_empty() { "unnamed" } else { name };
             shortest.offer(&format!("block-{name}"), dialect.write_block(block));
         }
     }

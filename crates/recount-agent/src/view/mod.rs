@@ -79,7 +79,7 @@ impl RequestView {
             other => !is_cut(other),
         });
         for block in &mut parts.content {
-            let kept = self.offloaded.get(&offloaded::key(&parts.id, &block.id(), None));
+            let kept = self.offloaded.get(&offloaded::key(&parts.id, block.id(), None));
             self.limit.shorten(block, kept.and_then(|kept| kept.path.as_deref()));
             offloaded::replace_images(&parts.id, block, &self.offloaded);
         }

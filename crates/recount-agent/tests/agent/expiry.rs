@@ -280,7 +280,7 @@ async fn rejection_names_the_rule_not_covering_the_edited_call() {
     assert_eq!(refusal.code(), "invalid");
     assert_eq!(
         refusal.to_string(),
-        r#"the rules for the call "call_1": rule 1 (`shell(one:*)`) does not cover the edited call"#
+        r#"invalid rules for the call "call_1": rule 1 (`shell(one:*)`) does not cover the edited call"#
     );
 }
 

@@ -202,7 +202,7 @@ async fn lost_background_result_is_reported_as_unknown() {
     let reported = say(&second, "Is it green?").await;
     let EventKind::HintBlock(hint) = &reported[1].kind else { panic!("{:?}", order(&reported)) };
     assert_eq!(hint.block_id, "c1.outcome");
-    assert!(hint.hint.text().unwrap().contains("not known"));
+    assert!(hint.hint.text().unwrap().contains("unknown"));
     assert!(model.requests()[0].messages.iter().any(Msg::has::<HintBlock>));
 
     // Reported once, even if the next process dies as well.

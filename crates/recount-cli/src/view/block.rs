@@ -36,7 +36,7 @@ pub(super) fn simple(bubble: &mut Bubble<'_>, block: &ContentBlock) {
             bubble.label(&format!("block of unknown type · {}", block.type_name()), CAREFUL);
             bubble.text(&block.fields.to_json(), PLAIN);
         }
-        other => bubble.label(&other.type_name(), PLAIN),
+        other => bubble.label(other.type_name(), PLAIN),
     }
 }
 

@@ -32,9 +32,9 @@ fn check_allowed(role: Role, allowed: &[&str]) {
         );
         let read = Msg::from_json(&text);
         let built = Msg::builder().role(role).block(block.clone()).build();
-        assert_eq!(built.is_ok(), allowed.contains(&&*name), "a built {role} message with a {name} block");
-        assert_eq!(read.is_ok(), allowed.contains(&&*name), "a {role} message with a {name} block in JSON");
-        assert_eq!(role.allows(&block), allowed.contains(&&*name));
+        assert_eq!(built.is_ok(), allowed.contains(&name), "a built {role} message with a {name} block");
+        assert_eq!(read.is_ok(), allowed.contains(&name), "a {role} message with a {name} block in JSON");
+        assert_eq!(role.allows(&block), allowed.contains(&name));
     }
 }
 

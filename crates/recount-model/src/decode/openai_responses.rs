@@ -374,7 +374,7 @@ impl ResponsesChunks {
         let reason = response.incomplete_details.0.and_then(|details| details.reason.non_empty());
         match response.status.0.as_deref().unwrap_or_default() {
             "completed" => {
-                emit(ResponsePart::StopReason { stop_reason: StopReason::Stop, reason: Cow::Borrowed("completed") })
+                emit(ResponsePart::StopReason { stop_reason: StopReason::Stop, reason: Cow::Borrowed("completed") });
             }
             "incomplete" => emit(incomplete(reason.unwrap_or(Cow::Borrowed("incomplete")))),
             status @ ("failed" | "cancelled") => {

@@ -207,7 +207,7 @@ impl ProviderFormat for ChatFormat {
                 match item {
                     Item::Text(text, _) => pending.parts.push(ContentPart::Text(text.clone().into_owned())),
                     Item::Data(block) => {
-                        cx.media_or_move(self, block, turn.role, &mut pending.parts, &mut pending.moved_media)
+                        cx.media_or_move(self, block, turn.role, &mut pending.parts, &mut pending.moved_media);
                     }
                     Item::Thinking(block) => self.think(&block.thinking, cx, &mut pending),
                     Item::Call(call) => pending.calls.push(self.call(call, cx).into()),

@@ -55,7 +55,7 @@ impl ProviderFormat for Responses {
                 match item {
                     Item::Text(text, _) => pending.parts.push(ContentPart::Text(text.clone().into_owned())),
                     Item::Data(block) => {
-                        cx.media_or_move(self, block, turn.role, &mut pending.parts, &mut pending.moved_media)
+                        cx.media_or_move(self, block, turn.role, &mut pending.parts, &mut pending.moved_media);
                     }
                     Item::Thinking(block) => items.extend(pending.reasoning(block)),
                     Item::Call(call) => {

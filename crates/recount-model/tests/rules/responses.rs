@@ -34,7 +34,7 @@ pub(crate) fn check(body: &Value) -> Rules {
                 answering = true;
             }
             Some("reasoning") => {
-                rule!(!answering || open_calls.is_empty(), "reasoning before the result of {open_calls:?}")
+                rule!(!answering || open_calls.is_empty(), "reasoning before the result of {open_calls:?}");
             }
             _ => {
                 // Text beside calls may be before or after them.

@@ -53,7 +53,7 @@ fn fill_in(mut body: Object) -> Result<Object, Problem> {
         body.insert("name", "user");
     }
     let mut stamps = Stamps::default();
-    if body.get("id").is_none_or(|id| id.is_null() || id.as_str().is_some_and(|id| id.is_empty())) {
+    if body.get("id").is_none_or(|id| id.is_null() || id.as_str().is_some_and(str::is_empty)) {
         body.insert("id", stamps.id());
     }
     if body.get("created_at").is_none_or(Json::is_null) {

@@ -154,7 +154,7 @@ impl Reply {
         let mut drafts = Vec::new();
         match reason {
             FinishedReason::ExceedMaxIters => {
-                drafts.push(desk.draft(ExceedMaxItersEvent::new(self.id.clone(), self.name.clone())))
+                drafts.push(desk.draft(ExceedMaxItersEvent::new(self.id.clone(), self.name.clone())));
             }
             FinishedReason::Interrupted => {
                 drafts.push(desk.draft(UserInterruptEvent::new(self.id.clone())));

@@ -103,7 +103,7 @@ mod tests {
         r#"{"if":{"type":"object"},"then":{"required":["a"]},"else":{"type":"array"}}"#,
         r##"{"properties":{"a":{"$ref":"#/$defs/A"}},"items":{"$ref":"#"},
             "$defs":{"A":{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}},"required":["b"]}}}"##,
-        r##"{"$ref":"#/$defs/x~1y","minimum":1,"$defs":{"x/y":{"anyOf":[{"$ref":"#"},{"type":"null"}]}}}"##,
+        r##"{"$ref":"#/$defs/x~1y","minimum":1,"$defs":{"x/y":{"anyOf":[{"maximum":9},{"type":"null"}]}}}"##,
         r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","format":"date","x":1,"default":3}"#,
     ];
 

@@ -194,7 +194,7 @@ mod tests {
         check(r#"{"anyOf":[]}"#, "[] is not a list of schemas (at $.anyOf)");
         check(r#"{"minLength":-1}"#, "-1 is not a natural number (at $.minLength)");
         check(r#"{"multipleOf":0}"#, "0 is not a positive number (at $.multipleOf)");
-        check(r##"{"items":{"$ref":"#/$defs/A"}}"##, "`#/$defs/A` does not exist (at $.items.$ref)");
+        check(r##"{"items":{"$ref":"#/$defs/A"}}"##, "`#/$defs/A` does not exist (at $.items[\"$ref\"])");
     }
 
     #[test]
