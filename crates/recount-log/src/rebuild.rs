@@ -11,6 +11,9 @@ use crate::replies::TrackedReply;
 use crate::storage::{OpenReplyInfo, OpenReplyRow, PageLimit, View};
 use crate::{Cursor, Error, SessionKey, StorageError};
 
+/// An event and the position after its entry.
+type PositionedEvent = (u64, Event<'static>);
+
 /// How much is read from the storage at once.
 const PAGE: PageLimit = PageLimit { count: 4_096, bytes: 4 << 20 };
 
@@ -90,7 +93,7 @@ struct PartialReply {
 /// Inputs after the entry `until`, which are collected and not applied.
 struct LateInputs {
     until: u64,
-    left_out: Vec<(u64, Event<'static>)>,
+    left_out: Vec<PositionedEvent>,
 }
 
 impl Rebuild {
@@ -138,7 +141,7 @@ impl Rebuild {
         view: &dyn View,
         key: &SessionKey,
         until: u64,
-    ) -> Result<(Vec<TrackedReply>, Vec<(u64, Event<'static>)>), Error> {
+    ) -> Result<(Vec<TrackedReply>, Vec<PositionedEvent>), Error> {
         while self.from < until && !self.replies.is_empty() {
             let entries = view.entries(key, self.from, PAGE)?;
             let Some(last) = entries.last() else { break };

@@ -21,62 +21,62 @@ proptest! {
     #[test]
     fn legal_streams_apply(stream in legal_streams()) {
         laws::legal_events_apply(&stream)?;
-        laws::paired(&stream)?;
-        laws::legal_streams_check(&stream)?;
+        laws::ended_calls_have_results(&stream)?;
+        laws::checker_accepts_legal_stream(&stream)?;
     }
 
     /// The checker reports an error for every event that the fold ignores.
     #[test]
     fn ignored_events_are_errors_to_the_checker(stream in streams()) {
-        laws::checked(&stream)?;
+        laws::checker_reports_ignored_events(&stream)?;
     }
 
     /// Law 1: the result depends only on the events.
     #[test]
     fn determined(stream in streams()) {
-        laws::determined(&stream)?;
+        laws::folding_is_deterministic(&stream)?;
     }
 
     /// Law 3: for every split, folding all equals resuming from the prefix's checkpoint with the suffix.
     #[test]
     fn checkpointed_at_every_split(stream in streams()) {
-        laws::checkpointed(&stream)?;
+        laws::resumes_from_every_checkpoint(&stream)?;
     }
 
     /// Law 3, with a checkpoint after every event.
     #[test]
     fn checkpointed_after_every_event(stream in streams()) {
-        laws::checkpointed_after_every_event(&stream)?;
+        laws::resumes_after_every_event(&stream)?;
     }
 
     /// Law 3, with ended messages taken in between.
     #[test]
     fn checkpointed_with_messages_taken(stream in streams(), every in 1_usize..20) {
-        laws::taken_in_between(&stream, every)?;
+        laws::taking_ended_preserves_messages(&stream, every)?;
     }
 
     /// Law 4: an event at or before the cursor has no effect.
     #[test]
     fn idempotent(stream in streams(), seed: u64) {
-        laws::idempotent(&stream, seed)?;
+        laws::applying_again_changes_nothing(&stream, seed)?;
     }
 
     /// Law 5: merging adjacent deltas of a block does not change the result.
     #[test]
     fn compactable(stream in streams(), seed: u64) {
-        laws::compactable(&stream, seed)?;
+        laws::merging_deltas_preserves_messages(&stream, seed)?;
     }
 
     /// Law 6: an event that cannot be applied has no effect and is reported with the correct reason.
     #[test]
     fn reported(stream in streams()) {
-        laws::reported(&stream)?;
+        laws::outcomes_match_changes(&stream)?;
     }
 
     /// Law 6, starting with any message, including messages that no stream can create.
     #[test]
     fn reported_of_any_message((message, stream) in messages_and_events()) {
-        laws::message_reported(&message, &stream)?;
+        laws::message_outcomes_match_changes(&message, &stream)?;
     }
 
     /// Law 6: no text panics, and every parsed document satisfies the other laws.
@@ -98,7 +98,7 @@ proptest! {
     /// `Fold`, `ReplyFold` and `Msg::append_event` have the same result.
     #[test]
     fn fold_reply_fold_and_append_event_agree(stream in streams()) {
-        laws::ways_agree(&stream)?;
+        laws::fold_apis_agree(&stream)?;
     }
 
     /// Events with unknown fields round-trip through JSON, regardless of its spelling.
@@ -106,7 +106,7 @@ proptest! {
     fn events_round_trip_through_json(stream in streams(), seed: u64) {
         for event in stream.iter() {
             laws::event_round_trip(event)?;
-            laws::event_in_any_spelling(event, seed)?;
+            laws::event_decodes_in_any_formatting(event, seed)?;
         }
     }
 
@@ -115,8 +115,8 @@ proptest! {
     fn messages_round_trip_through_json(messages in any_messages(), seed: u64) {
         for message in &messages {
             laws::message_round_trip(message)?;
-            laws::message_in_any_spelling(message, seed)?;
-            laws::survives_as_custom_event(message)?;
+            laws::message_decodes_in_any_formatting(message, seed)?;
+            laws::message_round_trip_as_custom_event(message)?;
             laws::message_accessors(message)?;
         }
     }
@@ -135,6 +135,6 @@ proptest! {
     /// The scanner accepts the same texts as `serde_json`.
     #[test]
     fn scanner_agrees_with_serde_json(text in json_texts()) {
-        laws::scanner_agrees(&text)?;
+        laws::scanner_agrees_with_serde_json(&text)?;
     }
 }

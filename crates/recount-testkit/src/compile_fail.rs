@@ -1,9 +1,9 @@
-//! Messages that break their role's rules do not compile.
+//! Messages with blocks that their role does not allow do not compile.
 //!
-//! These are documentation tests because what the compiler says about them changes with every version, and only that it
-//! refuses counts. Each has a twin that differs in the one point and compiles, so that it is refused for that point.
+//! These are documentation tests because the error messages of the compiler change with every version. Each is paired with a
+//! test that differs in one point and compiles, which shows the reason for the error.
 //!
-//! A user does not call tools:
+//! A user message cannot contain a tool call:
 //!
 //! ```
 //! use recount_message::{Msg, ToolCallBlock};
@@ -17,7 +17,7 @@
 //! Msg::user("Alice", ToolCallBlock::new("call_1", "get_weather", "{}"));
 //! ```
 //!
-//! nor in the company of a text:
+//! not even together with text:
 //!
 //! ```
 //! use recount_message::{Msg, ToolCallBlock};
@@ -31,7 +31,7 @@
 //! Msg::user("Alice", ("Hello", ToolCallBlock::new("call_1", "get_weather", "{}")));
 //! ```
 //!
-//! A system prompt has no pictures:
+//! A system prompt cannot contain an image:
 //!
 //! ```
 //! use recount_message::{DataBlock, Msg};
@@ -45,7 +45,7 @@
 //! Msg::system("system", DataBlock::from_bytes(b"GIF89a"));
 //! ```
 //!
-//! A tool does not chat:
+//! A tool message cannot contain text:
 //!
 //! ```
 //! use recount_message::{Msg, ToolResultBlock};

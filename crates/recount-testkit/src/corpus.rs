@@ -1,4 +1,4 @@
-//! What the fuzz targets begin with: a few dozen small inputs each, one for every thing that there is.
+//! The initial corpora of the fuzz targets: a few dozen small inputs each, one for each feature.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use recount_model::Provider;
 use crate::random::Random;
 use crate::{fuzzing, illegal, json_text, legal, messages, responses};
 
-/// The inputs for a target, each with a name. An unknown target has none.
+/// Returns the named inputs of a target. Empty for an unknown target.
 pub fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
     match target {
         "event_decode" => events(),
@@ -30,7 +30,7 @@ pub fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
     }
 }
 
-/// The names of all targets.
+/// Returns the names of all targets.
 pub fn targets() -> impl Iterator<Item = &'static str> {
     fuzzing::TARGETS.iter().map(|(name, _)| *name)
 }
@@ -52,7 +52,7 @@ impl Shortest {
     }
 }
 
-/// Every type of event: one that says little, and one that carries something beside its fields.
+/// Events of every type, with and without carried values.
 fn events() -> Vec<(String, Vec<u8>)> {
     let mut shortest = Shortest::default();
     for event in (0..100).flat_map(|seed| legal(seed).into_iter().chain(illegal(seed))) {
@@ -69,7 +69,7 @@ fn events() -> Vec<(String, Vec<u8>)> {
     shortest.into_files()
 }
 
-/// Messages of every role with every first block, and checkpoints.
+/// Messages of every role and type of the first block, and checkpoints.
 fn documents() -> Vec<(String, Vec<u8>)> {
     let mut shortest = Shortest::default();
     for message in (0..200).flat_map(messages) {
@@ -85,7 +85,7 @@ fn documents() -> Vec<(String, Vec<u8>)> {
     shortest.into_files()
 }
 
-/// Streams of steps of every theme, and some as JSON.
+/// Streams of steps with every event mix, and some streams as JSON lines.
 fn streams() -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for theme in 0..8_u8 {
@@ -106,7 +106,7 @@ fn streams() -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// JSON, and what almost is.
+/// Valid and invalid JSON.
 fn texts() -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for seed in 0..24 {
@@ -156,7 +156,7 @@ fn answers(provider: Provider) -> Vec<(String, Vec<u8>)> {
     all.filter(|(_, bytes)| bytes.len() < 2_000).take(30).collect()
 }
 
-/// Shell commands: literal lists, and one text for everything that can hide another command.
+/// Shell commands: literal lists, and one text for each construct that can hide another command.
 fn commands() -> Vec<(String, Vec<u8>)> {
     let texts = [
         ("plain", "ls -la src"),
@@ -200,7 +200,7 @@ fn commands() -> Vec<(String, Vec<u8>)> {
     texts.into_iter().map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec())).collect()
 }
 
-/// What models write for arguments: JSON, and each thing that can be wrong with it.
+/// Tool arguments of models: valid JSON, and one text for each kind of error.
 fn arguments() -> Vec<(String, Vec<u8>)> {
     let texts = [
         ("json", r#"{"a": 1, "b": 25.0, "é": true}"#),

@@ -1,6 +1,6 @@
-//! The bodies of the fuzz targets. Each takes any bytes and says which law they break.
+//! The bodies of the fuzz targets. Each takes arbitrary bytes and returns an error if they violate a law.
 //!
-//! They are here and not with the targets so that plain tests, too, can run them over the corpora.
+//! They are part of this crate so that ordinary tests can run them over the corpora, too.
 
 use recount_dialect::Dialect;
 use recount_message::{AgentEvent, Checkpoint, Event, Msg, ReplyStartEvent};
@@ -32,19 +32,19 @@ pub const TARGETS: &[Target] = &[
     ("shell", shell),
 ];
 
-/// How many events are folded at most. Longer streams only take longer.
-const MOST_EVENTS: usize = 40;
+/// The maximum number of events that are folded.
+const MAX_EVENTS: usize = 40;
 
-/// Any bytes as an event: it survives its own JSON, and the fold says what it does with it.
+/// Decodes an event, and checks its JSON, its accessors and how the fold handles it.
 ///
 /// # Errors
 ///
-/// When a law is broken.
+/// If the law is violated.
 pub fn event_decode(bytes: &[u8]) -> Verdict {
     let Ok(event) = Event::from_slice(bytes) else { return Ok(()) };
     let event = event.into_owned();
     laws::event_round_trip(&event)?;
-    laws::event_in_any_spelling(&event, chance(bytes))?;
+    laws::event_decodes_in_any_formatting(&event, chance(bytes))?;
     laws::event_accessors(&event)?;
     let start = |reply_id: &str| {
         let kind = ReplyStartEvent::new("s", reply_id.to_owned(), "Friday");
@@ -52,58 +52,58 @@ pub fn event_decode(bytes: &[u8]) -> Verdict {
     };
     let reply_id = event.reply_id().unwrap_or("r0").to_owned();
     let stream = [start(&reply_id), event.clone(), event];
-    laws::reported(&stream)?;
-    laws::ways_agree(&stream)?;
-    laws::checkpointed(&stream)
+    laws::outcomes_match_changes(&stream)?;
+    laws::fold_apis_agree(&stream)?;
+    laws::resumes_from_every_checkpoint(&stream)
 }
 
-/// Any bytes as a message or a checkpoint: it survives its own JSON, and every other way that it can go.
+/// Decodes a message or a checkpoint, and checks that it round-trips in every format.
 ///
 /// # Errors
 ///
-/// When a law is broken.
+/// If the law is violated.
 pub fn message_decode(bytes: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(()) };
     if let Ok(message) = Msg::from_json(text) {
         laws::message_round_trip(&message)?;
-        laws::message_in_any_spelling(&message, chance(bytes))?;
-        laws::survives_as_custom_event(&message)?;
+        laws::message_decodes_in_any_formatting(&message, chance(bytes))?;
+        laws::message_round_trip_as_custom_event(&message)?;
         laws::message_accessors(&message)?;
     }
     if let Ok(checkpoint) = Checkpoint::from_json(text) {
         laws::checkpoint_round_trip(&checkpoint)?;
-        laws::resumes(checkpoint)?;
+        laws::checkpoint_resumes(checkpoint)?;
     }
     Ok(())
 }
 
-/// Any bytes as a stream: JSON lines where they begin with a brace, steps where they do not. The laws of the fold hold.
+/// Decodes a stream, and checks the laws of the fold. Input that starts with a brace is JSON lines; other input is steps.
 ///
 /// # Errors
 ///
-/// When a law is broken.
+/// If the law is violated.
 pub fn fold(bytes: &[u8]) -> Verdict {
     let mut events = match (bytes.first(), std::str::from_utf8(bytes)) {
         (Some(b'{'), Ok(text)) => json_lines(text),
         _ => steps::stream(bytes),
     };
-    events.truncate(MOST_EVENTS);
-    // Where to cut, and which law to try beside those that find most.
+    events.truncate(MAX_EVENTS);
+    // The position of the checkpoint, and one additional law.
     let chance = chance(bytes);
     let cut = (chance % (events.len() as u64 + 1)) as usize;
-    laws::checkpointed_at(&events, cut)?;
-    laws::reported(&events)?;
-    laws::ways_agree(&events)?;
+    laws::resumes_from_checkpoint_at(&events, cut)?;
+    laws::outcomes_match_changes(&events)?;
+    laws::fold_apis_agree(&events)?;
     match chance % 5 {
-        0 => laws::checkpointed_after_every_event(&events),
-        1 => laws::taken_in_between(&events, cut),
-        2 => laws::idempotent(&events, chance),
-        3 => laws::compactable(&events, chance),
-        _ => laws::determined(&events),
+        0 => laws::resumes_after_every_event(&events),
+        1 => laws::taking_ended_preserves_messages(&events, cut),
+        2 => laws::applying_again_changes_nothing(&events, chance),
+        3 => laws::merging_deltas_preserves_messages(&events, chance),
+        _ => laws::folding_is_deterministic(&events),
     }
 }
 
-/// A number that the fuzzer changes with any byte.
+/// Returns a number that depends on every byte.
 fn chance(bytes: &[u8]) -> u64 {
     bytes.iter().fold(7, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add((*byte).into()))
 }
@@ -112,113 +112,113 @@ fn json_lines(text: &str) -> Vec<AgentEvent> {
     text.lines().filter_map(|line| Event::from_json(line).ok()).map(Event::into_owned).collect()
 }
 
-/// Any bytes as JSON: the scanner and `serde_json` agree on them.
+/// Checks that the JSON scanner and `serde_json` agree.
 ///
 /// # Errors
 ///
-/// When they do not.
+/// If the law is violated.
 pub fn json_scanner(bytes: &[u8]) -> Verdict {
     match std::str::from_utf8(bytes) {
-        Ok(text) => laws::scanner_agrees(text),
+        Ok(text) => laws::scanner_agrees_with_serde_json(text),
         Err(_) => Ok(()),
     }
 }
 
-/// Any bytes as a message, a block, an event and a stream of AgentScope Java 2.
+/// Decodes a message, a block, an event and a stream of AgentScope Java 2.
 ///
 /// # Errors
 ///
-/// When a law is broken.
+/// If the law is violated.
 pub fn dialect_java(bytes: &[u8]) -> Verdict {
-    laws::translated(Dialect::Java, bytes)
+    laws::dialect_round_trip(Dialect::Java, bytes)
 }
 
-/// Any bytes as a message, a block, an event and a stream of AgentScope Java 1.
+/// Decodes a message, a block, an event and a stream of AgentScope Java 1.
 ///
 /// # Errors
 ///
-/// When a law is broken.
+/// If the law is violated.
 pub fn dialect_java1(bytes: &[u8]) -> Verdict {
-    laws::translated(Dialect::Java1, bytes)
+    laws::dialect_round_trip(Dialect::Java1, bytes)
 }
 
-/// Any bytes as a message, a block, an event and a stream of AgentScope's TypeScript package.
+/// Decodes a message, a block, an event and a stream of AgentScope's TypeScript package.
 ///
 /// # Errors
 ///
-/// When a law is broken.
+/// If the law is violated.
 pub fn dialect_typescript(bytes: &[u8]) -> Verdict {
-    laws::translated(Dialect::TypeScript, bytes)
+    laws::dialect_round_trip(Dialect::TypeScript, bytes)
 }
 
-/// Any bytes as a response of OpenAI chat completions.
+/// Decodes a response of OpenAI chat completions.
 ///
 /// # Errors
 ///
-/// When a law is broken.
+/// If the law is violated.
 pub fn openai_decode(bytes: &[u8]) -> Verdict {
-    laws::decoded(Provider::OpenAi, bytes, chance(bytes))
+    laws::decoding_ignores_chunk_boundaries(Provider::OpenAi, bytes, chance(bytes))
 }
 
-/// Any bytes as a response of OpenAI Responses.
+/// Decodes a response of OpenAI Responses.
 ///
 /// # Errors
 ///
-/// When a law is broken.
+/// If the law is violated.
 pub fn responses_decode(bytes: &[u8]) -> Verdict {
-    laws::decoded(Provider::OpenAiResponses, bytes, chance(bytes))
+    laws::decoding_ignores_chunk_boundaries(Provider::OpenAiResponses, bytes, chance(bytes))
 }
 
-/// Any bytes as a response of Anthropic.
+/// Decodes a response of Anthropic.
 ///
 /// # Errors
 ///
-/// When a law is broken.
+/// If the law is violated.
 pub fn anthropic_decode(bytes: &[u8]) -> Verdict {
-    laws::decoded(Provider::Anthropic, bytes, chance(bytes))
+    laws::decoding_ignores_chunk_boundaries(Provider::Anthropic, bytes, chance(bytes))
 }
 
-/// Any bytes as a response of Gemini.
+/// Decodes a response of Gemini.
 ///
 /// # Errors
 ///
-/// When a law is broken.
+/// If the law is violated.
 pub fn gemini_decode(bytes: &[u8]) -> Verdict {
-    laws::decoded(Provider::Gemini, bytes, chance(bytes))
+    laws::decoding_ignores_chunk_boundaries(Provider::Gemini, bytes, chance(bytes))
 }
 
-/// Any bytes as a response of Ollama.
+/// Decodes a response of Ollama.
 ///
 /// # Errors
 ///
-/// When a law is broken.
+/// If the law is violated.
 pub fn ollama_decode(bytes: &[u8]) -> Verdict {
-    laws::decoded(Provider::Ollama, bytes, chance(bytes))
+    laws::decoding_ignores_chunk_boundaries(Provider::Ollama, bytes, chance(bytes))
 }
 
-/// Any bytes as what a model wrote for the arguments of a tool.
+/// Parses and repairs tool arguments.
 ///
 /// # Errors
 ///
-/// When a law is broken.
+/// If the law is violated.
 #[cfg(feature = "agent")]
 pub fn arguments(bytes: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(()) };
-    laws::repaired(text)?;
-    // Every place where it could break off is tried, so a long text takes long.
+    laws::repair_keeps_valid_json(text)?;
+    // Every truncation is tried, which takes quadratic time.
     if text.len() < 300 {
-        laws::completed(text)?;
+        laws::repair_completes_truncated_json(text)?;
     }
-    laws::arguments(text, chance(bytes))
+    laws::repaired_arguments_are_valid(text, chance(bytes))
 }
 
-/// Any bytes as a shell command.
+/// Parses a shell command, and checks the laws of permission rules.
 ///
 /// # Errors
 ///
-/// When a law is broken.
+/// If the law is violated.
 #[cfg(feature = "agent")]
 pub fn shell(bytes: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(()) };
-    laws::shell(text)
+    laws::shell_rules_cover_commands(text)
 }

@@ -1,105 +1,105 @@
-//! Streams that break the rules: legal ones to which something has happened.
+//! Streams that violate the rules: mutated legal streams.
 
 use recount_message::{
     AgentEvent, ContentBlock, CustomEvent, Event, EventKind, Json, ModelCallStartEvent, Object, UnknownEvent,
 };
 
 use crate::random::Random;
-use crate::{Reach, blocks, free, legal, messages, words};
+use crate::{Profile, blocks, free_json, legal, messages, samples};
 
-/// A stream that follows from a seed and in which one to six things have gone wrong.
+/// Generates a stream with one to six mutations.
 pub fn illegal(seed: u64) -> Vec<AgentEvent> {
     let mut random = Random::new(seed);
     let mut events = legal(random.number());
     for _ in 0..random.between(1, 6) {
-        spoil(&mut random, &mut events);
+        mutate(&mut random, &mut events);
     }
     events
 }
 
-type Mishap = fn(&mut Random, &mut Vec<AgentEvent>);
+type Mutation = fn(&mut Random, &mut Vec<AgentEvent>);
 
-const MISHAPS: &[Mishap] = &[
+const MUTATIONS: &[Mutation] = &[
     drop_one,
-    drop_some,
-    double,
+    drop_several,
+    duplicate,
     swap,
     move_one,
-    exchange_field,
-    exchange_field,
-    exchange_field,
+    replace_field,
+    replace_field,
+    replace_field,
     repeat_late,
-    spoil_data,
+    corrupt_data,
     unknown_type,
     unknown_block,
-    odd_block,
-    odd_custom,
-    message_with_taken_id,
-    list_more,
+    block_with_used_id,
+    invalid_custom,
+    message_with_used_id,
+    add_list_items,
     repeat_block,
     repeat_block_in_new_call,
     drop_field,
 ];
 
-fn spoil(random: &mut Random, events: &mut Vec<AgentEvent>) {
+fn mutate(random: &mut Random, events: &mut Vec<AgentEvent>) {
     if !events.is_empty() {
-        let mishap = random.pick(MISHAPS);
-        mishap(random, events);
+        let mutation = random.pick(MUTATIONS);
+        mutation(random, events);
     }
 }
 
-fn place(random: &mut Random, events: &[AgentEvent]) -> usize {
+fn random_index(random: &mut Random, events: &[AgentEvent]) -> usize {
     random.below(events.len())
 }
 
-/// Puts an event anywhere.
+/// Inserts an event at a random position.
 fn insert(random: &mut Random, events: &mut Vec<AgentEvent>, event: AgentEvent) {
     let at = random.below(events.len() + 1);
     events.insert(at, event);
 }
 
-/// Puts a new event anywhere.
+/// Inserts a new event at a random position.
 fn add(random: &mut Random, events: &mut Vec<AgentEvent>, kind: impl Into<EventKind<'static>>) {
-    let event = Event::stamped("new", words::time(random), kind);
+    let event = Event::stamped("new", samples::time(random), kind);
     insert(random, events, event);
 }
 
 fn drop_one(random: &mut Random, events: &mut Vec<AgentEvent>) {
-    let at = place(random, events);
+    let at = random_index(random, events);
     events.remove(at);
 }
 
-fn drop_some(random: &mut Random, events: &mut Vec<AgentEvent>) {
-    let at = place(random, events);
+fn drop_several(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let at = random_index(random, events);
     let end = (at + random.between(1, 6)).min(events.len());
     events.drain(at..end);
 }
 
-fn double(random: &mut Random, events: &mut Vec<AgentEvent>) {
-    let at = place(random, events);
+fn duplicate(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let at = random_index(random, events);
     events.insert(at, events[at].clone());
 }
 
 fn swap(random: &mut Random, events: &mut Vec<AgentEvent>) {
-    let (one, other) = (place(random, events), place(random, events));
+    let (one, other) = (random_index(random, events), random_index(random, events));
     events.swap(one, other);
 }
 
 fn move_one(random: &mut Random, events: &mut Vec<AgentEvent>) {
-    let at = place(random, events);
+    let at = random_index(random, events);
     let event = events.remove(at);
     insert(random, events, event);
 }
 
-/// Deltas after the end of their block, events after the end of their reply.
+/// Repeats an event at the end of the stream, such as a delta after the end of its block or reply.
 fn repeat_late(random: &mut Random, events: &mut Vec<AgentEvent>) {
     let event = random.pick_ref(events).clone();
     events.push(event);
 }
 
-/// An event for another reply, another block, another call, or of another type altogether.
-fn exchange_field(random: &mut Random, events: &mut Vec<AgentEvent>) {
-    let at = place(random, events);
+/// Replaces a field by that of another event, such as the id of the reply, block or call, or the type.
+fn replace_field(random: &mut Random, events: &mut Vec<AgentEvent>) {
+    let at = random_index(random, events);
     let name = random.pick(&["reply_id", "block_id", "tool_call_id", "type", "state", "metadata", "created_at"]);
     let other = Object::parse(&random.pick_ref(events).to_json()).unwrap_or_default();
     if let Some(value) = other.get(name).cloned() {
@@ -108,12 +108,12 @@ fn exchange_field(random: &mut Random, events: &mut Vec<AgentEvent>) {
 }
 
 fn drop_field(random: &mut Random, events: &mut Vec<AgentEvent>) {
-    let at = place(random, events);
+    let at = random_index(random, events);
     let name = random.pick(&["id", "created_at", "metadata", "text", "name", "value", "finished_reason", "block_id"]);
     change_field(&mut events[at], name, |_| None);
 }
 
-/// Changes a field in the event's JSON, unless nobody could read the event then.
+/// Changes a field in the event's JSON. Does nothing if the result is not a valid event.
 fn change_field(event: &mut AgentEvent, name: &str, change: impl FnOnce(Option<&Json>) -> Option<Json>) {
     let Ok(mut fields) = Object::parse(&event.to_json()) else { return };
     match change(fields.get(name)) {
@@ -127,7 +127,7 @@ fn change_field(event: &mut AgentEvent, name: &str, change: impl FnOnce(Option<&
     }
 }
 
-fn spoil_data(random: &mut Random, events: &mut Vec<AgentEvent>) {
+fn corrupt_data(random: &mut Random, events: &mut Vec<AgentEvent>) {
     let bad = random.pick(&["*", "A===", "=", "Q", "é", "QQ==QQ==", "AA\nAA", "-_-_", "QQ=", "QR=="]);
     for event in events.iter_mut() {
         match &mut event.kind {
@@ -147,15 +147,15 @@ fn unknown_type(random: &mut Random, events: &mut Vec<AgentEvent>) {
     let mut event = random.pick_ref(events).clone();
     let reply_id = event.reply_id().map(str::to_owned);
     event.kind = EventKind::Unknown(UnknownEvent::new(type_name));
-    event.extra = free::unknown_fields(random);
-    // A later version's event may well be for a reply.
+    event.extra = free_json::unknown_fields(random);
+    // An event of a later version may belong to a reply.
     if let Some(reply_id) = reply_id {
         event.extra.insert("reply_id", reply_id);
     }
     insert(random, events, event);
 }
 
-/// A reply and a block of it that the stream knows.
+/// Returns the ids of a reply and a block of an event in the stream.
 fn known_ids(random: &mut Random, events: &[AgentEvent]) -> (String, String) {
     let fields = Object::parse(&random.pick_ref(events).to_json()).unwrap_or_default();
     let text = |name: &str| fields.get(name).and_then(Json::as_str).map(str::to_owned);
@@ -170,17 +170,17 @@ fn unknown_block(random: &mut Random, events: &mut Vec<AgentEvent>) {
     add(random, events, CustomEvent::block(reply_id, &block));
 }
 
-/// A whole block with an id that is taken, of any kind and in any state.
-fn odd_block(random: &mut Random, events: &mut Vec<AgentEvent>) {
+/// Inserts a complete block of any type and state with an id that is in use.
+fn block_with_used_id(random: &mut Random, events: &mut Vec<AgentEvent>) {
     let (reply_id, block_id) = known_ids(random, events);
-    let block = blocks::any(random, Reach::Recount, &block_id);
+    let block = blocks::any(random, Profile::Recount, &block_id);
     add(random, events, CustomEvent::block(reply_id, &block));
 }
 
-fn odd_custom(random: &mut Random, events: &mut Vec<AgentEvent>) {
+fn invalid_custom(random: &mut Random, events: &mut Vec<AgentEvent>) {
     let name = random.pick(&["recount.message", "recount.block", "recount.call"]);
     let (reply_id, call_id) = known_ids(random, events);
-    let mut value = free::object(random);
+    let mut value = free_json::object(random);
     for (key, text) in [("reply_id", &*reply_id), ("tool_call_id", &*call_id), ("state", "allowed")] {
         if random.chance(60) {
             value.insert(key, text);
@@ -189,14 +189,14 @@ fn odd_custom(random: &mut Random, events: &mut Vec<AgentEvent>) {
     add(random, events, CustomEvent::signal(name, value));
 }
 
-fn message_with_taken_id(random: &mut Random, events: &mut Vec<AgentEvent>) {
+fn message_with_used_id(random: &mut Random, events: &mut Vec<AgentEvent>) {
     let id = random.pick(&["r0", "r1", "m0", "m1"]);
-    let message = messages::message(random, Reach::Recount, id);
+    let message = messages::message(random, Profile::Recount, id);
     add(random, events, CustomEvent::message(&message));
 }
 
-/// Lists that name calls which are not there, or the same call twice.
-fn list_more(random: &mut Random, events: &mut Vec<AgentEvent>) {
+/// Adds unknown or repeated calls to lists.
+fn add_list_items(random: &mut Random, events: &mut Vec<AgentEvent>) {
     let (_, known) = known_ids(random, events);
     let id = if random.chance(50) { known } else { "nowhere".to_owned() };
     for event in events.iter_mut() {
@@ -208,7 +208,7 @@ fn list_more(random: &mut Random, events: &mut Vec<AgentEvent>) {
                 kind.confirm_results.extend(again);
             }
             EventKind::ExternalExecutionResult(kind) => {
-                kind.execution_results.insert(0, blocks::result(random, Reach::Recount, &id));
+                kind.execution_results.insert(0, blocks::result(random, Profile::Recount, &id));
                 let again = kind.execution_results.clone();
                 kind.execution_results.extend(again);
             }
@@ -217,19 +217,19 @@ fn list_more(random: &mut Random, events: &mut Vec<AgentEvent>) {
     }
 }
 
-/// All events of a block once more, later in the stream.
+/// Repeats all events of a block later in the stream.
 fn repeat_block(random: &mut Random, events: &mut Vec<AgentEvent>) {
-    let at = place(random, events);
+    let at = random_index(random, events);
     let Some(id) = block_id(&events[at]).map(str::to_owned) else { return };
     let again: Vec<AgentEvent> = events.iter().filter(|event| block_id(event) == Some(&id)).cloned().collect();
     let at = random.between(at, events.len());
     events.splice(at..at, again);
 }
 
-/// The same, but a model has been called in between.
+/// Repeats all events of a block later in the stream, after the start of a new model call.
 fn repeat_block_in_new_call(random: &mut Random, events: &mut Vec<AgentEvent>) {
     let Some(reply_id) = random.pick_ref(events).reply_id().map(str::to_owned) else { return };
-    let start = ModelCallStartEvent::new(reply_id, words::model(random));
+    let start = ModelCallStartEvent::new(reply_id, samples::model(random));
     add(random, events, start);
     repeat_block(random, events);
 }

@@ -1,7 +1,7 @@
-//! JSON texts, and texts that almost are.
+//! Generator of valid and almost valid JSON texts.
 
 use crate::random::Random;
-use crate::words;
+use crate::samples;
 
 const TOKENS: &[&str] = &[
     "{",
@@ -51,7 +51,7 @@ const TOKENS: &[&str] = &[
     "/**/",
 ];
 
-/// A JSON text with all the white space and escapes that one may have.
+/// Generates a JSON text with random white space and escapes.
 pub fn json_text(random: &mut Random) -> String {
     let mut out = String::new();
     write_value(random, 4, &mut out);
@@ -59,7 +59,7 @@ pub fn json_text(random: &mut Random) -> String {
     out
 }
 
-/// A JSON object with few keys, so that a schema may well have something to say about them.
+/// Generates a JSON object with few different keys, so that the keys are likely to occur in a schema.
 pub fn object_text(random: &mut Random) -> String {
     let mut keys = vec!["a", "b", "é", "c d"];
     let mut out = String::new();
@@ -71,7 +71,7 @@ pub fn object_text(random: &mut Random) -> String {
             out.push(',');
         }
         space(random, &mut out);
-        // Now and then one comes twice.
+        // Keys are sometimes repeated.
         let key = if random.chance(5) { random.pick(&keys) } else { keys.remove(random.below(keys.len())) };
         out.push_str(&format!("\"{key}\""));
         space(random, &mut out);
@@ -83,18 +83,18 @@ pub fn object_text(random: &mut Random) -> String {
     out
 }
 
-/// A value that is often a string of something else.
+/// Writes a value, which is often the text of a value of another type.
 fn write_argument(random: &mut Random, out: &mut String) {
-    const TOLD: &[&str] =
+    const STRINGIFIED: &[&str] =
         &["\"42\"", "\" -1.5\"", "\"true\"", "\"None\"", "\"[1, 2]\"", "\"{}\"", "42", "7.0", "\"x\"", "[]", "null"];
     if random.chance(60) {
-        out.push_str(random.pick(TOLD));
+        out.push_str(random.pick(STRINGIFIED));
     } else {
         write_value(random, 3, out);
     }
 }
 
-/// A text to which a few things have happened, so that it most likely is no JSON any more.
+/// Applies random mutations to a text, so that it is most likely invalid JSON.
 pub fn mutated(random: &mut Random, text: &str) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     for _ in 0..random.between(1, 4) {
@@ -118,7 +118,7 @@ pub fn mutated(random: &mut Random, text: &str) -> String {
     characters.into_iter().collect()
 }
 
-/// A JSON text with white space wherever it may have some.
+/// Inserts random white space into a JSON text.
 pub fn spaced(random: &mut Random, text: &str) -> String {
     let mut out = String::new();
     let mut characters = text.chars();
@@ -139,7 +139,7 @@ pub fn spaced(random: &mut Random, text: &str) -> String {
     out
 }
 
-/// Brackets that nest so deep.
+/// Generates arrays and objects with a nesting depth.
 pub fn nested(random: &mut Random, depth: usize) -> String {
     let mut out = String::new();
     let mut ends = Vec::new();
@@ -188,7 +188,7 @@ fn write_list(
     mut item: impl FnMut(&mut Random, &mut String),
 ) {
     out.push(open);
-    // Enough now and then to leave the small paths of a decoder.
+    // Sometimes long enough to exceed the small buffers of a decoder.
     let count = if random.chance(3) { 40 } else { random.below(4) };
     for index in 0..count {
         if index > 0 {
@@ -215,7 +215,7 @@ fn write_number(random: &mut Random, out: &mut String) {
 
 fn write_string(random: &mut Random, out: &mut String) {
     out.push('"');
-    for character in words::text(random).chars() {
+    for character in samples::text(random).chars() {
         match character {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),

@@ -1,15 +1,15 @@
-//! Generated streams and messages, and the laws that they are held to.
+//! Generators of event streams and messages, and the laws (properties) that must hold for them.
 //!
-//! Everything follows from a seed. [`legal()`] streams keep every rule of the protocol, [`illegal()`] ones break some,
-//! and [`steps`] makes streams of a few ids in every order from bytes. [`responses`] are what models might send. [`laws`]
-//! says what has to be true of them.
+//! All generators are deterministic functions of a seed. [`legal()`] streams follow every rule of the protocol, [`illegal()`]
+//! streams violate some, and [`steps`] decodes bytes into streams with few ids in any order. [`responses`] generates responses
+//! of model providers. [`laws`] checks the properties.
 
+pub mod base64_data;
 pub mod blocks;
 #[cfg(doctest)]
 mod compile_fail;
 pub mod corpus;
-pub mod data;
-pub mod free;
+pub mod free_json;
 pub mod front_end_frames;
 pub mod fuzzing;
 mod illegal;
@@ -20,23 +20,23 @@ pub mod lines;
 pub mod messages;
 pub mod random;
 pub mod responses;
+pub mod samples;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
 pub mod steps;
 #[cfg(feature = "strategies")]
 pub mod strategies;
 mod stream;
-pub mod words;
 
 pub use illegal::illegal;
-pub use legal::{legal, legal_within};
-pub use messages::{messages, messages_within};
+pub use legal::{legal, legal_for};
+pub use messages::{messages, messages_for};
 
-/// How far a stream or a message may go.
+/// The features that a generated stream or message may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// All that Recount can follow.
+pub enum Profile {
+    /// All features of Recount.
     Recount,
-    /// Only what AgentScope Python makes the same of.
+    /// Only features that AgentScope Python handles identically.
     Python,
 }

@@ -1,25 +1,25 @@
-//! Lines for the checkers of other languages: what Recount has written, for them to read and to fold.
+//! JSON lines for the checkers in other languages, which decode and fold them.
 
 use recount_dialect::{Dialect, split_turn};
 use recount_message::{AgentEvent, EventKind, Fold, Json, MediaBlock, Msg, Object, Payload};
 
-use crate::{Reach, illegal, legal, legal_within, messages, messages_within};
+use crate::{Profile, illegal, legal, legal_for, messages, messages_for};
 
-/// What the lines are about.
+/// The kind of generated lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Streams that keep the rules, each with its messages, and events of all types.
+    /// Legal streams with the messages that they fold to, and events of all types.
     Legal,
-    /// The events of streams that break the rules.
+    /// The events of illegal streams.
     Illegal,
     /// Messages of every role.
     Messages,
 }
 
 impl Kind {
-    /// The kind by its name.
-    pub fn from_name(word: &str) -> Option<Self> {
-        match word {
+    /// Parses the name of a kind.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
             "legal" => Some(Self::Legal),
             "illegal" => Some(Self::Illegal),
             "messages" => Some(Self::Messages),
@@ -28,25 +28,25 @@ impl Kind {
     }
 }
 
-/// The lines that follow from a seed.
+/// Generates the lines of a seed.
 pub fn lines(kind: Kind, seed: u64) -> Vec<String> {
     match kind {
         Kind::Legal => {
-            let mut lines = folds(&legal_within(Reach::Python, seed));
+            let mut lines = folds(&legal_for(Profile::Python, seed));
             lines.extend(legal(seed).iter().filter(|event| python_reads(event)).map(event_line));
             lines
         }
         Kind::Illegal => illegal(seed).iter().filter(|event| python_reads(event)).map(event_line).collect(),
         Kind::Messages => {
-            let messages = messages_within(Reach::Python, seed);
+            let messages = messages_for(Profile::Python, seed);
             messages.iter().map(|message| text_line("message", message.to_json())).collect()
         }
     }
 }
 
-/// The lines that follow from a seed in a dialect, for its own side to accept: the messages, their blocks, the events one
-/// by one, and what a reader of the stream gets.
-pub fn lines_in(dialect: Dialect, kind: Kind, seed: u64) -> Vec<String> {
+/// Generates the lines of a seed in a dialect, which the original implementation must accept: messages, blocks, events, and
+/// the frames that a reader of the stream receives.
+pub fn dialect_lines(dialect: Dialect, kind: Kind, seed: u64) -> Vec<String> {
     let events = match kind {
         Kind::Legal => legal(seed),
         Kind::Illegal => illegal(seed),
@@ -59,7 +59,7 @@ pub fn lines_in(dialect: Dialect, kind: Kind, seed: u64) -> Vec<String> {
             return parts.chain(blocks).collect();
         }
     };
-    // Java 1 has envelopes in the place of events.
+    // Java 1 has envelopes instead of events.
     let word = if dialect == Dialect::Java1 { "event1" } else { "event" };
     let mut fold = Fold::new();
     let mut lines = Vec::new();
@@ -72,7 +72,7 @@ pub fn lines_in(dialect: Dialect, kind: Kind, seed: u64) -> Vec<String> {
     lines
 }
 
-/// A text that its side must accept.
+/// Creates the line of a text that the original implementation must accept.
 fn accept_line(kind: &str, seed: u64, text: String) -> String {
     let mut line = Object::from([("case", format!("{kind}/{seed}"))]);
     line.insert("kind", kind);
@@ -81,8 +81,8 @@ fn accept_line(kind: &str, seed: u64, text: String) -> String {
     line.to_json()
 }
 
-/// One line for each reply of a stream. Its events are all of the stream's, because to skip the others is the reader's
-/// part.
+/// Creates one line for each reply of a stream. Each line has all events of the stream, because the reader must skip those of
+/// other replies.
 fn folds(events: &[AgentEvent]) -> Vec<String> {
     let mut fold = Fold::new();
     fold.extend(events);
@@ -107,8 +107,8 @@ fn text_line(kind: &str, json: String) -> String {
     line.to_json()
 }
 
-/// Whether AgentScope Python takes the event and writes the same one: it knows fewer types of events and of blocks, and
-/// makes up the id of data that has none.
+/// Whether AgentScope Python decodes and encodes the event identically. It knows fewer types of events and blocks, and
+/// generates ids for data without an id.
 fn python_reads(event: &AgentEvent) -> bool {
     match &event.kind {
         EventKind::Unknown(_) => false,

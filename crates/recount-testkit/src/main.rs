@@ -1,4 +1,4 @@
-//! Writes generated streams and messages for those who cannot call this crate.
+//! Prints generated streams and messages for checkers in other languages.
 //!
 //! `testkit emit` prints JSON lines for the checkers in other languages. `testkit frames` prints the frames that front ends
 //! receive for generated or recorded streams. `testkit corpus` writes the initial corpora of the fuzz targets.
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use recount_dialect::{Dialect, FrontEnd, Target};
 use recount_testkit::front_end_frames::{frames_line, scenario};
-use recount_testkit::lines::{Kind, lines, lines_in};
+use recount_testkit::lines::{Kind, dialect_lines, lines};
 use recount_testkit::{corpus, illegal, legal};
 
 const USAGE: &str = "\
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads the lines may have had enough of them.
+        // The consumer has closed the pipe.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(io::stderr(), "testkit: {error}");
@@ -98,7 +98,7 @@ fn emit(kind: Kind, dialect: Option<Dialect>, seed: u64, count: u64) -> io::Resu
     let mut out = BufWriter::new(io::stdout().lock());
     for seed in seed..seed.saturating_add(count) {
         let lines = match dialect {
-            Some(dialect) => lines_in(dialect, kind, seed),
+            Some(dialect) => dialect_lines(dialect, kind, seed),
             None => lines(kind, seed),
         };
         for line in lines {

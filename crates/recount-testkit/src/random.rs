@@ -1,17 +1,17 @@
-//! Chance that can be repeated.
+//! A deterministic random number generator.
 
-/// A small generator of random numbers (SplitMix64): the same seed gives the same numbers, in every version and on
-/// every machine, which no crate for random numbers promises.
+/// A small random number generator (SplitMix64). The same seed yields the same numbers in every version and on every machine,
+/// which crates for random numbers do not guarantee.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// Numbers that follow from a seed.
+    /// Creates a generator from a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -20,33 +20,41 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`; zero where there is none.
+    /// Returns a number below `end`, or zero if `end` is zero.
     pub fn below(&mut self, end: usize) -> usize {
-        // The bias is of no importance for such small numbers.
+        // The bias is negligible for small numbers.
         (self.number() % (end.max(1) as u64)) as usize
     }
 
-    /// A number from `first` to `last`, both included.
+    /// Returns a number from `first` to `last`, inclusive.
     pub fn between(&mut self, first: usize, last: usize) -> usize {
         first + self.below(last.saturating_sub(first) + 1)
     }
 
-    /// Whether something happens that happens so many times in a hundred.
+    /// Returns `true` with a probability in percent.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of several things, of which there is at least one.
+    /// Returns a random element.
+    ///
+    /// # Panics
+    ///
+    /// If the slice is empty.
     pub fn pick<T: Copy>(&mut self, things: &[T]) -> T {
         *self.pick_ref(things)
     }
 
-    /// The same for things that are not copied.
+    /// Returns a reference to a random element.
+    ///
+    /// # Panics
+    ///
+    /// If the slice is empty.
     pub fn pick_ref<'t, T>(&mut self, things: &'t [T]) -> &'t T {
         &things[self.below(things.len())]
     }
 
-    /// Things in another order.
+    /// Returns the elements in random order.
     pub fn shuffled<T>(&mut self, mut things: Vec<T>) -> Vec<T> {
         for at in (1..things.len()).rev() {
             things.swap(at, self.below(at + 1));

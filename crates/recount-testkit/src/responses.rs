@@ -1,13 +1,13 @@
-//! Responses of models: what a provider might send, and what it never would.
+//! Generator of valid and invalid responses of model providers.
 //!
-//! A response is a row of chunks. Each has the fields of the provider's own, some of them missing, some of another type, in
-//! any order of events.
+//! A response is a sequence of chunks in any order. Each has fields of the provider's API, of which some are missing or have
+//! another type.
 
 use recount_model::Provider;
 
 use crate::random::Random;
 
-/// A response of a provider, in one of the ways in which it can be sent.
+/// Generates a response of a provider, as server-sent events, JSON lines or an array.
 pub fn response(provider: Provider, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let count = random.between(0, 12);
@@ -30,7 +30,7 @@ pub fn response(provider: Provider, seed: u64) -> Vec<u8> {
     response
 }
 
-/// Chunks as server-sent events, lines or an array.
+/// Encodes chunks as server-sent events, JSON lines or an array.
 fn framed(chunks: &[String], random: &mut Random) -> String {
     let end = random.pick(&["\n", "\r\n", "\r"]);
     match random.below(4) {
@@ -50,7 +50,7 @@ fn framed(chunks: &[String], random: &mut Random) -> String {
     }
 }
 
-/// What a value looks like.
+/// The shape of a JSON value.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
     Text,
@@ -61,7 +61,7 @@ enum Shape {
     Free,
     List(&'static Shape),
     Object(&'static [(&'static str, Shape)]),
-    /// Seldom there: it ends the response.
+    /// A field that is usually missing, because it ends the response.
     Rare(&'static Shape),
 }
 
@@ -122,7 +122,7 @@ fn text(shape: Shape, random: &mut Random, depth: usize) -> String {
             let share = if depth < 2 { 60 } else { 45 };
             let mut entries = Vec::new();
             for (name, shape) in fields {
-                // Without its type an event says nothing.
+                // An event without a type is ignored, so the type is always present.
                 let is_there = match shape {
                     Shape::Rare(_) => random.chance(2),
                     _ => *name == "type" || random.chance(share),

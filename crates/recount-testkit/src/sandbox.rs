@@ -1,4 +1,4 @@
-//! The sandbox for tests, whose executables cannot be its helper themselves.
+//! The sandbox for tests. It uses the helper executable `recount-sandbox`, because test executables cannot be their own helper.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,7 +25,7 @@ pub fn helper() -> &'static Path {
     static HELPER: OnceLock<PathBuf> = OnceLock::new();
     HELPER.get_or_init(|| {
         let test = std::env::current_exe().expect("a test is an executable");
-        // Tests lie in `target/PROFILE/deps`, programs in `target/PROFILE`.
+        // Test executables are in `target/PROFILE/deps`, binaries in `target/PROFILE`.
         let directory = test.ancestors().nth(2).expect("a test lies in a directory of the build");
         let helper = directory.join("recount-sandbox");
         if is_older(&helper, &sources()) {

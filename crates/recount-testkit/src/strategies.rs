@@ -1,4 +1,4 @@
-//! Strategies for `proptest`, which shrink what they find.
+//! Strategies for `proptest`, with shrinking.
 
 use std::fmt;
 use std::ops::Deref;
@@ -13,7 +13,7 @@ use crate::legal::with_parts;
 use crate::random::Random;
 use crate::steps::{self, Step};
 use crate::stream::Parts;
-use crate::{Reach, illegal, json_text, legal, messages};
+use crate::{Profile, illegal, json_text, legal, messages};
 
 /// A stream, printed as one JSON text per line.
 #[derive(Clone)]
@@ -34,36 +34,36 @@ impl fmt::Debug for Stream {
     }
 }
 
-/// Streams that keep the rules. They shrink by losing replies, rounds and blocks, and keep the rules all the while.
+/// Generates legal streams. Shrinking removes replies, rounds and blocks, so that the stream stays legal.
 pub fn legal_streams() -> impl Strategy<Value = Stream> {
-    Shrinking(|seed| {
-        let events = with_parts(Reach::Recount, seed);
-        let losses = losses_of_parts(&events);
-        Shrunk { events: events.into_iter().map(|(event, _)| event).collect(), losses }
+    ShrinkingStreams(|seed| {
+        let events = with_parts(Profile::Recount, seed);
+        let removals = part_removals(&events);
+        ShrinkableStream { events: events.into_iter().map(|(event, _)| event).collect(), removals }
     })
 }
 
-/// Streams that break the rules. They shrink by losing events.
+/// Generates illegal streams. Shrinking removes events.
 pub fn illegal_streams() -> impl Strategy<Value = Stream> {
-    Shrinking(|seed| {
+    ShrinkingStreams(|seed| {
         let events = illegal(seed);
-        let losses = losses_of_events(events.len());
-        Shrunk { events, losses }
+        let removals = event_removals(events.len());
+        ShrinkableStream { events, removals }
     })
 }
 
-/// Streams of a few ids in every order.
+/// Generates streams with few ids in any order.
 pub fn step_streams() -> impl Strategy<Value = Stream> {
-    steps_of(48).prop_map(|bytes| Stream(steps::stream(&bytes)))
+    step_bytes(48).prop_map(|bytes| Stream(steps::stream(&bytes)))
 }
 
-/// Any stream.
+/// Generates any stream.
 pub fn streams() -> impl Strategy<Value = Stream> {
     prop_oneof![1 => legal_streams(), 2 => illegal_streams(), 4 => step_streams()]
 }
 
-/// A theme, and steps that can be lost one by one.
-fn steps_of(most: usize) -> impl Strategy<Value = Vec<u8>> {
+/// Generates an event mix and steps. Shrinking removes single steps.
+fn step_bytes(most: usize) -> impl Strategy<Value = Vec<u8>> {
     (any::<u8>(), vec(any::<Step>(), 0..most)).prop_map(|(theme, steps)| {
         let mut bytes = vec![theme];
         bytes.extend(steps.as_flattened());
@@ -71,19 +71,19 @@ fn steps_of(most: usize) -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A message, which need not be one that a stream could have made, and events for it.
+/// Generates a message and events for it. The message need not be the result of a legal stream.
 pub fn messages_and_events() -> impl Strategy<Value = (Msg, Stream)> {
     let message = vec(any::<[u8; 2]>(), 0..8).prop_map(|blocks| steps::message(&blocks));
-    let events = steps_of(24).prop_map(|bytes| Stream(steps::stream(&bytes)));
+    let events = step_bytes(24).prop_map(|bytes| Stream(steps::stream(&bytes)));
     (message, events)
 }
 
-/// Messages of every role.
+/// Generates messages of every role.
 pub fn any_messages() -> impl Strategy<Value = Vec<Msg>> {
     any::<u64>().prop_map(messages)
 }
 
-/// JSON, what almost is JSON, and what nests too deep.
+/// Generates valid JSON, invalid JSON, and JSON that is nested too deeply.
 pub fn json_texts() -> impl Strategy<Value = String> {
     let sound = || any::<u64>().prop_map(|seed| json_text::json_text(&mut Random::new(seed)));
     let unsound = any::<u64>().prop_map(|seed| {
@@ -96,7 +96,7 @@ pub fn json_texts() -> impl Strategy<Value = String> {
     prop_oneof![4 => sound(), 4 => unsound, 1 => deep, 1 => Just(String::new()), 2 => "\\PC{0,20}"]
 }
 
-/// The JSON of events, messages and checkpoints, of which some is broken.
+/// Generates the JSON of events, messages and checkpoints, sometimes invalid.
 pub fn document_texts() -> impl Strategy<Value = String> {
     (any::<u64>(), 0..3, any::<bool>()).prop_map(|(seed, what, is_broken)| {
         let mut random = Random::new(seed);
@@ -113,51 +113,51 @@ pub fn document_texts() -> impl Strategy<Value = String> {
     })
 }
 
-/// Makes a stream from a seed.
+/// Generates a stream from a seed.
 #[derive(Debug)]
-struct Shrinking(fn(u64) -> Shrunk);
+struct ShrinkingStreams(fn(u64) -> ShrinkableStream);
 
-/// A stream, and sets of events that it can do without, the largest first.
+/// A stream, and the sets of events that shrinking may remove, largest first.
 #[derive(Debug)]
-struct Shrunk {
+struct ShrinkableStream {
     events: Vec<AgentEvent>,
-    losses: Vec<Vec<usize>>,
+    removals: Vec<Vec<usize>>,
 }
 
-impl Strategy for Shrinking {
-    type Tree = ShrinkingTree;
+impl Strategy for ShrinkingStreams {
+    type Tree = ShrinkingStreamTree;
     type Value = Stream;
 
     fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
-        let Shrunk { events, losses } = self.0(any::<u64>().new_tree(runner)?.current());
-        Ok(ShrinkingTree { is_lost: vec![false; events.len()], events, losses, next: 0, last: Vec::new() })
+        let ShrinkableStream { events, removals } = self.0(any::<u64>().new_tree(runner)?.current());
+        Ok(ShrinkingStreamTree { is_removed: vec![false; events.len()], events, removals, next: 0, last: Vec::new() })
     }
 }
 
 #[derive(Debug)]
-struct ShrinkingTree {
+struct ShrinkingStreamTree {
     events: Vec<AgentEvent>,
-    is_lost: Vec<bool>,
-    losses: Vec<Vec<usize>>,
+    is_removed: Vec<bool>,
+    removals: Vec<Vec<usize>>,
     next: usize,
-    /// What the last step took away, in case that it has to be given back.
+    /// The events that the last step removed. They are restored if the test passes without them.
     last: Vec<usize>,
 }
 
-impl ValueTree for ShrinkingTree {
+impl ValueTree for ShrinkingStreamTree {
     type Value = Stream;
 
     fn current(&self) -> Stream {
-        let kept = self.events.iter().zip(&self.is_lost).filter(|(_, is_lost)| !**is_lost);
+        let kept = self.events.iter().zip(&self.is_removed).filter(|(_, is_removed)| !**is_removed);
         Stream(kept.map(|(event, _)| event.clone()).collect())
     }
 
     fn simplify(&mut self) -> bool {
-        while let Some(loss) = self.losses.get(self.next) {
+        while let Some(removal) = self.removals.get(self.next) {
             self.next += 1;
-            self.last = loss.iter().copied().filter(|&at| !self.is_lost[at]).collect();
+            self.last = removal.iter().copied().filter(|&at| !self.is_removed[at]).collect();
             for &at in &self.last {
-                self.is_lost[at] = true;
+                self.is_removed[at] = true;
             }
             if !self.last.is_empty() {
                 return true;
@@ -169,35 +169,36 @@ impl ValueTree for ShrinkingTree {
     fn complicate(&mut self) -> bool {
         let given_back = std::mem::take(&mut self.last);
         for &at in &given_back {
-            self.is_lost[at] = false;
+            self.is_removed[at] = false;
         }
         !given_back.is_empty()
     }
 }
 
-/// Halves, quarters and so on, down to single events, twice: the loss of one event often allows that of another.
-fn losses_of_events(count: usize) -> Vec<Vec<usize>> {
-    let mut losses = Vec::new();
+/// Returns halves, quarters and so on, down to single events. Single events are tried twice, because removing one often
+/// allows removing another.
+fn event_removals(count: usize) -> Vec<Vec<usize>> {
+    let mut removals = Vec::new();
     let mut size = count;
     while size > 0 {
-        losses.extend((0..count).collect::<Vec<_>>().chunks(size).map(<[usize]>::to_vec));
+        removals.extend((0..count).collect::<Vec<_>>().chunks(size).map(<[usize]>::to_vec));
         size /= 2;
     }
-    losses.extend((0..count).map(|at| vec![at]));
-    losses
+    removals.extend((0..count).map(|at| vec![at]));
+    removals
 }
 
-/// The parts of a legal stream, replies before rounds before blocks.
-fn losses_of_parts(events: &[(AgentEvent, Parts)]) -> Vec<Vec<usize>> {
-    let mut losses = Vec::new();
+/// Returns the parts of a legal stream: replies, then rounds, then blocks.
+fn part_removals(events: &[(AgentEvent, Parts)]) -> Vec<Vec<usize>> {
+    let mut removals = Vec::new();
     for level in 0..3 {
         let mut parts: Vec<u32> = events.iter().map(|(_, parts)| parts[level]).filter(|part| *part != 0).collect();
         parts.sort_unstable();
         parts.dedup();
-        losses.extend(parts.into_iter().map(|part| {
+        removals.extend(parts.into_iter().map(|part| {
             let is_in = |at: &usize| events[*at].1[level] == part;
             (0..events.len()).filter(is_in).collect::<Vec<_>>()
         }));
     }
-    losses
+    removals
 }

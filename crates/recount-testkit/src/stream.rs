@@ -1,34 +1,34 @@
-//! Streams in the making.
+//! Building of streams from events without ids and times.
 
 use recount_message::{AgentEvent, Event, EventKind, Json};
 
 use crate::random::Random;
-use crate::{Reach, free};
+use crate::{Profile, free_json};
 
-/// The parts of a stream that an event belongs to: its reply, its round of that, its block or tool business of that.
-/// Whatever is left when all events of one part are taken away is still a legal stream.
+/// The parts of a stream that an event belongs to: its reply, the round in the reply, and the block or the tool calls in the
+/// round. Removing all events of one part leaves a legal stream.
 pub(crate) type Parts = [u32; 3];
 
-/// An event that has no id and no time yet.
+/// An event without an id and a time.
 #[derive(Debug, Clone)]
-pub(crate) struct Draft {
+pub(crate) struct UnstampedEvent {
     event: AgentEvent,
     pub(crate) parts: Parts,
 }
 
-impl Draft {
-    /// The same with something that the native fields cannot say.
+impl UnstampedEvent {
+    /// Adds a value for which the event has no native field.
     pub(crate) fn with_extension(mut self, key: &str, value: impl Into<Json>) -> Self {
         self.event = self.event.with_extension(key, value);
         self
     }
 
-    /// Whether the event ends a text or a thought.
+    /// Whether the event ends a text block or a thinking block.
     pub(crate) fn ends_speech(&self) -> bool {
         matches!(self.event.kind, EventKind::TextBlockEnd(_) | EventKind::ThinkingBlockEnd(_))
     }
 
-    /// Gives the event its id and time.
+    /// Sets the id and the time of the event.
     pub(crate) fn stamped(mut self, random: &mut Random, at: usize) -> AgentEvent {
         self.event.id = format!("e{at}").into();
         self.event.created_at = time(random, at).into();
@@ -36,7 +36,7 @@ impl Draft {
     }
 }
 
-/// Times go up in the order of the stream, in whatever spelling. A few events come without any.
+/// Returns a time that increases with the position, in varying formats. It is sometimes empty.
 fn time(random: &mut Random, at: usize) -> String {
     let (second, milli) = (at / 1_000 % 60, at % 1_000);
     match random.below(20) {
@@ -47,26 +47,26 @@ fn time(random: &mut Random, at: usize) -> String {
     }
 }
 
-/// Where drafts come from: chance, a reach, and the numbers of the parts that have been begun.
+/// Creates the events of a stream. Holds the random generator, the profile and the current parts.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct StreamBuilder {
     pub(crate) random: Random,
-    pub(crate) reach: Reach,
+    pub(crate) profile: Profile,
     parts: Parts,
     begun: u32,
 }
 
-impl Desk {
-    pub(crate) fn new(seed: u64, reach: Reach) -> Self {
-        Self { random: Random::new(seed), reach, parts: [0; 3], begun: 0 }
+impl StreamBuilder {
+    pub(crate) fn new(seed: u64, profile: Profile) -> Self {
+        Self { random: Random::new(seed), profile, parts: [0; 3], begun: 0 }
     }
 
-    /// Whether something happens that only Recount can follow.
+    /// Returns `true` with a probability if the profile allows features that AgentScope Python lacks.
     pub(crate) fn beyond_python(&mut self, percent: usize) -> bool {
-        self.random.chance(percent) && self.reach == Reach::Recount
+        self.random.chance(percent) && self.profile == Profile::Recount
     }
 
-    /// Begins a part of the stream at a level; what comes next belongs to it.
+    /// Starts a part of the stream at a level. The following events belong to it.
     pub(crate) fn begin_part(&mut self, level: usize) {
         self.begun += 1;
         for (depth, part) in self.parts.iter_mut().enumerate() {
@@ -78,31 +78,31 @@ impl Desk {
         }
     }
 
-    /// Goes back to the part of a higher level.
+    /// Ends the current part at a level.
     pub(crate) fn end_part(&mut self, level: usize) {
         for part in self.parts.iter_mut().skip(level) {
             *part = 0;
         }
     }
 
-    /// An event, with unknown fields and metadata now and then.
-    pub(crate) fn draft(&mut self, kind: impl Into<EventKind<'static>>) -> Draft {
-        let mut event = Event::stamped("", "", kind).with_metadata(free::rare_metadata(&mut self.random));
-        event.extra = free::rare_fields(&mut self.random);
-        Draft { event, parts: self.parts }
+    /// Creates an event, sometimes with unknown fields and metadata.
+    pub(crate) fn event(&mut self, kind: impl Into<EventKind<'static>>) -> UnstampedEvent {
+        let mut event = Event::stamped("", "", kind).with_metadata(free_json::rare_metadata(&mut self.random));
+        event.extra = free_json::rare_fields(&mut self.random);
+        UnstampedEvent { event, parts: self.parts }
     }
 
-    /// Several sequences of events at the same time, each in its order.
-    pub(crate) fn interleaved(&mut self, mut strands: Vec<Vec<Draft>>) -> Vec<Draft> {
+    /// Interleaves sequences of events. Each keeps its order.
+    pub(crate) fn interleaved(&mut self, mut sequences: Vec<Vec<UnstampedEvent>>) -> Vec<UnstampedEvent> {
         let mut out = Vec::new();
-        strands.iter_mut().for_each(|strand| strand.reverse());
-        strands.retain(|strand| !strand.is_empty());
-        while !strands.is_empty() {
-            let at = self.random.below(strands.len());
+        sequences.iter_mut().for_each(|sequence| sequence.reverse());
+        sequences.retain(|sequence| !sequence.is_empty());
+        while !sequences.is_empty() {
+            let at = self.random.below(sequences.len());
             for _ in 0..self.random.between(1, 4) {
-                out.extend(strands[at].pop());
+                out.extend(sequences[at].pop());
             }
-            strands.retain(|strand| !strand.is_empty());
+            sequences.retain(|sequence| !sequence.is_empty());
         }
         out
     }

@@ -1,4 +1,4 @@
-//! The fuzz targets, run over their corpora without a fuzzer.
+//! Runs the fuzz targets over their corpora without a fuzzer.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 

@@ -1,4 +1,4 @@
-//! The generators cover what they promise to cover, and give the same from the same seed.
+//! The generators cover all features, and are deterministic.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use recount_message::{
     AgentEvent, ContentBlock, CustomName, Event, EventKind, EventType, Fold, Json, Msg, Outcome, Role, ToolResultState,
 };
-use recount_testkit::{Reach, illegal, legal, legal_within, messages, steps};
+use recount_testkit::{Profile, illegal, legal, legal_for, messages, steps};
 
 const SEEDS: u64 = 300;
 
@@ -16,7 +16,7 @@ fn texts(events: &[AgentEvent]) -> Vec<String> {
 }
 
 #[test]
-fn the_same_seed_gives_the_same() {
+fn generators_are_deterministic() {
     for seed in 0..20 {
         assert_eq!(texts(&legal(seed)), texts(&legal(seed)));
         assert_eq!(texts(&illegal(seed)), texts(&illegal(seed)));
@@ -26,7 +26,7 @@ fn the_same_seed_gives_the_same() {
 }
 
 #[test]
-fn steps_give_the_same_from_the_same_bytes() {
+fn steps_are_deterministic() {
     let bytes: Vec<u8> = (0..=255).collect();
     assert_eq!(texts(&steps::stream(&bytes)), texts(&steps::stream(&bytes)));
     let message = |what| steps::message(&[[what, 0], [what, 1]]).to_json();
@@ -34,7 +34,7 @@ fn steps_give_the_same_from_the_same_bytes() {
 }
 
 #[test]
-fn legal_streams_have_every_type_of_event_and_every_signal() {
+fn legal_streams_cover_all_event_types_and_signals() {
     let events: Vec<AgentEvent> = (0..SEEDS).flat_map(legal).collect();
     for event_type in EventType::ALL {
         assert!(events.iter().any(|event| event.event_type() == Some(*event_type)), "{event_type}");
@@ -53,7 +53,7 @@ fn legal_streams_have_every_type_of_event_and_every_signal() {
 }
 
 #[test]
-fn legal_streams_interleave_replies_and_close_what_is_open() {
+fn legal_streams_interleave_replies_and_end_open_blocks() {
     let (mut interleaved, mut closed_by_end, mut left_open) = (0, 0, 0);
     for seed in 0..SEEDS {
         let stream = legal(seed);
@@ -77,7 +77,7 @@ fn legal_streams_interleave_replies_and_close_what_is_open() {
 }
 
 #[test]
-fn illegal_streams_bring_out_every_reason() {
+fn illegal_streams_cause_every_ignore_reason() {
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     let mut partly = 0;
     let streams = (0..SEEDS).map(illegal).chain((0..SEEDS).map(step_stream));
@@ -119,7 +119,7 @@ fn step_stream(seed: u64) -> Vec<AgentEvent> {
 }
 
 #[test]
-fn messages_have_every_role_and_every_block() {
+fn messages_cover_all_roles_and_blocks() {
     let messages: Vec<Msg> = (0..SEEDS).flat_map(messages).collect();
     for role in [Role::User, Role::Assistant, Role::System, Role::Tool] {
         assert!(messages.iter().any(|message| message.role() == role), "{role}");
@@ -134,8 +134,8 @@ fn messages_have_every_role_and_every_block() {
 }
 
 #[test]
-fn what_python_can_follow_has_nothing_of_ours() {
-    for event in (0..SEEDS).flat_map(|seed| legal_within(Reach::Python, seed)) {
+fn python_profile_omits_recount_features() {
+    for event in (0..SEEDS).flat_map(|seed| legal_for(Profile::Python, seed)) {
         assert_ne!(event.event_type(), Some(EventType::Custom));
         assert!(event.metadata.get("recount").is_none_or(Json::is_null));
         match &event.kind {

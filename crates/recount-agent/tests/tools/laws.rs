@@ -12,15 +12,15 @@ proptest! {
     #[test]
     fn repair_never_changes_json(seed: u64) {
         let text = json_text(&mut Random::new(seed));
-        laws::repaired(&text)?;
-        laws::repaired(&format!("{{\"a\":{text}}}"))?;
+        laws::repair_keeps_valid_json(&text)?;
+        laws::repair_keeps_valid_json(&format!("{{\"a\":{text}}}"))?;
     }
 
     /// An object that is truncated anywhere is completed to a prefix of the whole object.
     #[test]
     fn every_truncation_is_completed(seed: u64) {
         let text = object_text(&mut Random::new(seed));
-        laws::completed(&text)?;
+        laws::repair_completes_truncated_json(&text)?;
     }
 
     /// Valid arguments are unchanged, and repaired arguments are valid.
@@ -28,8 +28,8 @@ proptest! {
     fn coercion_keeps_valid_arguments(seed: u64, schema: u64) {
         let random = &mut Random::new(seed);
         let text = object_text(random);
-        laws::arguments(&text, schema)?;
-        laws::arguments(&mutated(random, &text), schema)?;
+        laws::repaired_arguments_are_valid(&text, schema)?;
+        laws::repaired_arguments_are_valid(&mutated(random, &text), schema)?;
     }
 
     /// Parsing never panics.

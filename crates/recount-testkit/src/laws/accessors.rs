@@ -1,14 +1,14 @@
-//! Whatever can be asked about an event or a message has an answer.
+//! The accessors of events and messages never panic and are consistent.
 
 use recount_message::{ContentBlock, Event, EventType, Msg, Role, TextBlock, ToolCallBlock};
 
 use super::{Verdict, ensure, ensure_same};
 
-/// Whatever can be asked about a message has an answer.
+/// The accessors of a message do not panic and are consistent.
 ///
 /// # Errors
 ///
-/// When two answers do not fit together.
+/// If the law is violated.
 pub fn message_accessors(message: &Msg) -> Verdict {
     ensure_same!(message.tool_pairs().count(), message.blocks::<ToolCallBlock>().count(), "calls with their results");
     for (call, _) in message.tool_pairs() {
@@ -17,11 +17,18 @@ pub fn message_accessors(message: &Msg) -> Verdict {
     }
     ensure_same!(message.text().is_some(), message.has::<TextBlock>(), "text without a block");
     let structured = message.structured::<serde_json::Value>();
-    ensure!(message.has_structured() || structured.is_err(), "structured data out of nowhere: {structured:?}");
+    ensure!(
+        message.has_structured() || structured.is_err(),
+        "structured output without structured data: {structured:?}"
+    );
     let _ = (message.created(), message.finished(), message.generate_reason(), message.parent(), message.has_name());
     let is_allowed = message.content().iter().all(|block| message.role().allows(block));
-    // A tool message is read with whatever AgentScope Java has put into it.
-    ensure!(is_allowed || message.role() == Role::Tool, "a message of a {} with what it may not hold", message.role());
+    // A tool message of AgentScope Java may hold blocks of any type.
+    ensure!(
+        is_allowed || message.role() == Role::Tool,
+        "a message of the role {} has a block that the role does not allow",
+        message.role()
+    );
     for block in message.content() {
         if let ContentBlock::Hint(hint) = block {
             let _ = hint.label();
@@ -34,7 +41,7 @@ pub fn message_accessors(message: &Msg) -> Verdict {
     Ok(())
 }
 
-/// A message that is rebuilt is complete at once, unless it is an assistant's.
+/// Returns the JSON of the rebuilt message. The builder finishes messages of all roles but the assistant.
 fn built_text(message: &Msg) -> String {
     match message.role() {
         Role::Assistant => message.to_json(),
@@ -43,11 +50,11 @@ fn built_text(message: &Msg) -> String {
     }
 }
 
-/// Whatever can be asked about an event has an answer.
+/// The accessors of an event do not panic and are consistent.
 ///
 /// # Errors
 ///
-/// When two answers do not fit together.
+/// If the law is violated.
 pub fn event_accessors(event: &Event<'_>) -> Verdict {
     ensure_same!(event.event_type(), EventType::from_name(event.type_name()), "the type {:?}", event.type_name());
     let _ = (event.created(), event.extension("extra"), event.kind.recount_name());

@@ -1,18 +1,18 @@
-//! What is written can be read, and reading it gives the same thing.
+//! Encoding followed by decoding returns the same value.
 
 use recount_message::{Checkpoint, CheckpointReply, CustomEvent, Event, Fold, Msg, Outcome};
 
 use super::{Broken, Verdict, ensure, ensure_same};
 
 fn unreadable(what: &str, text: &str, error: &dyn std::error::Error) -> Broken {
-    Broken::new(format!("{what} that was written cannot be read: {error}\n  {text}"))
+    Broken::new(format!("{what} cannot be decoded after encoding: {error}\n  {text}"))
 }
 
-/// An event survives its own JSON, and that JSON is always the same and on one line.
+/// An event round-trips through its JSON, which is canonical and on one line.
 ///
 /// # Errors
 ///
-/// When it does not.
+/// If the law is violated.
 pub fn event_round_trip(event: &Event<'_>) -> Verdict {
     let text = event.to_json();
     ensure!(!text.contains('\n'), "an event on several lines: {text}");
@@ -28,11 +28,11 @@ pub fn event_round_trip(event: &Event<'_>) -> Verdict {
     Ok(())
 }
 
-/// A message survives its own JSON, and that JSON is always the same and on one line.
+/// A message round-trips through its JSON, which is canonical and on one line.
 ///
 /// # Errors
 ///
-/// When it does not.
+/// If the law is violated.
 pub fn message_round_trip(message: &Msg) -> Verdict {
     let text = message.to_json();
     ensure!(!text.contains('\n'), "a message on several lines: {text}");
@@ -45,11 +45,11 @@ pub fn message_round_trip(message: &Msg) -> Verdict {
     Ok(())
 }
 
-/// A checkpoint survives its own JSON.
+/// A checkpoint round-trips through its JSON.
 ///
 /// # Errors
 ///
-/// When it does not.
+/// If the law is violated.
 pub fn checkpoint_round_trip(checkpoint: &Checkpoint) -> Verdict {
     let text = checkpoint.to_json();
     ensure!(!text.contains('\n'), "a checkpoint on several lines: {text}");
@@ -59,12 +59,12 @@ pub fn checkpoint_round_trip(checkpoint: &Checkpoint) -> Verdict {
     Ok(())
 }
 
-/// A message that comes whole, as a CUSTOM event, is the message that the fold has then, and so is its checkpoint.
+/// Folding a complete message from a CUSTOM event yields that message, and its checkpoint round-trips.
 ///
 /// # Errors
 ///
-/// When it is not.
-pub fn survives_as_custom_event(message: &Msg) -> Verdict {
+/// If the law is violated.
+pub fn message_round_trip_as_custom_event(message: &Msg) -> Verdict {
     let event = Event::stamped("e1", "", CustomEvent::message(message));
     event_round_trip(&event)?;
     let mut fold = Fold::new();
@@ -74,12 +74,12 @@ pub fn survives_as_custom_event(message: &Msg) -> Verdict {
     checkpoint_round_trip(&Checkpoint { cursor: 1, replies, taken: Vec::new() })
 }
 
-/// A fold that was resumed from any checkpoint stands where the checkpoint says, and can be resumed again.
+/// A fold that is resumed from a checkpoint has its cursor and messages, and can be resumed again.
 ///
 /// # Errors
 ///
-/// When it cannot.
-pub fn resumes(checkpoint: Checkpoint) -> Verdict {
+/// If the law is violated.
+pub fn checkpoint_resumes(checkpoint: Checkpoint) -> Verdict {
     let (cursor, messages) = (checkpoint.cursor, checkpoint.replies.len());
     let fold = Fold::resume(checkpoint);
     ensure_same!(fold.cursor(), cursor, "the cursor of a resumed fold");

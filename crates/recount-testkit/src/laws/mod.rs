@@ -1,60 +1,65 @@
-//! The laws of the fold and of the codec, as functions that say what is broken.
+//! The laws of the fold, the codec and the decoders: functions that return an error if a property is violated.
 //!
-//! The property tests hold generated streams to them, the fuzz targets whatever the fuzzer comes up with.
+//! Property tests check them with generated input, and fuzz targets with arbitrary input.
 
 mod accessors;
-#[cfg(feature = "agent")]
-mod arguments;
-mod checked;
-mod checkpointed;
+mod base64_merge;
+mod checker;
+mod checkpoints;
 mod codec;
-mod compactable;
-mod decoded;
-mod determined;
-mod idempotent;
-mod json;
-mod pieces;
-mod reasons;
-mod repaired;
-mod reported;
+mod decoder;
+mod determinism;
+mod dialects;
+mod fold_apis;
+mod formatting;
+mod idempotence;
+mod ignore_reasons;
+mod json_repair;
+mod json_scanner;
+mod merged_deltas;
+mod outcomes;
 #[cfg(feature = "agent")]
-mod shell;
-mod spelling;
-mod translated;
-mod ways;
+mod shell_rules;
+#[cfg(feature = "agent")]
+mod tool_arguments;
 
 pub use accessors::{event_accessors, message_accessors};
+pub use checker::{checker_accepts_legal_stream, checker_reports_ignored_events};
+pub use checkpoints::{
+    resumes_after_every_event, resumes_from_checkpoint_at, resumes_from_every_checkpoint,
+    taking_ended_preserves_messages,
+};
+pub use codec::{
+    checkpoint_resumes, checkpoint_round_trip, event_round_trip, message_round_trip, message_round_trip_as_custom_event,
+};
+pub use decoder::decoding_ignores_chunk_boundaries;
+pub use determinism::{ended_calls_have_results, folding_is_deterministic, legal_events_apply};
+pub use dialects::dialect_round_trip;
+pub use fold_apis::fold_apis_agree;
+pub use formatting::{event_decodes_in_any_formatting, message_decodes_in_any_formatting};
+pub use idempotence::applying_again_changes_nothing;
+pub use json_repair::{repair_completes_truncated_json, repair_keeps_valid_json};
+pub use json_scanner::{scanner_agrees_with_serde_json, value_round_trip};
+pub use merged_deltas::merging_deltas_preserves_messages;
+pub use outcomes::{message_outcomes_match_changes, outcomes_match_changes};
 #[cfg(feature = "agent")]
-pub use arguments::arguments;
-pub use checked::{checked, legal_streams_check};
-pub use checkpointed::{checkpointed, checkpointed_after_every_event, checkpointed_at, taken_in_between};
-pub use codec::{checkpoint_round_trip, event_round_trip, message_round_trip, resumes, survives_as_custom_event};
-pub use compactable::compactable;
-pub use decoded::decoded;
-pub use determined::{determined, legal_events_apply, paired};
-pub use idempotent::idempotent;
-pub use json::{scanner_agrees, value_survives};
-pub use repaired::{completed, repaired};
-pub use reported::{message_reported, reported};
+pub use shell_rules::shell_rules_cover_commands;
 #[cfg(feature = "agent")]
-pub use shell::shell;
-pub use spelling::{event_in_any_spelling, message_in_any_spelling};
-pub use translated::translated;
-pub use ways::ways_agree;
+pub use tool_arguments::repaired_arguments_are_valid;
 
 use recount_message::{Event, Fold, Msg, Outcome};
 
-/// What a law says about a case.
+/// The result of checking a law.
 pub type Verdict = Result<(), Broken>;
 
-/// A law that does not hold, and how.
+/// The violation of a law.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken(String);
 
 impl Broken {
-    /// A law that does not hold.
-    pub fn new(how: impl Into<String>) -> Self {
-        Self(how.into())
+    /// Creates a violation with a description.
+    pub fn new(description: impl Into<String>) -> Self {
+        Self(description.into())
     }
 }
 
@@ -66,7 +71,7 @@ impl std::fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// Says that the law is broken unless something is true.
+/// Returns a violation unless a condition holds.
 macro_rules! ensure {
     ($holds:expr, $($how:tt)+) => {
         if !$holds {
@@ -75,7 +80,7 @@ macro_rules! ensure {
     };
 }
 
-/// Says that the law is broken unless two things are the same.
+/// Returns a violation unless two values are equal.
 macro_rules! ensure_same {
     ($one:expr, $other:expr, $($what:tt)+) => {
         match (&$one, &$other) {
@@ -88,12 +93,12 @@ macro_rules! ensure_same {
 
 use {ensure, ensure_same};
 
-/// The canonical text of every message.
+/// Returns the canonical JSON of every message.
 fn texts<'m>(messages: impl Iterator<Item = &'m Msg>) -> Vec<String> {
     messages.map(Msg::to_json).collect()
 }
 
-/// The fold of a stream, and what it said about each event.
+/// Folds a stream. Returns the fold and the outcome of each event.
 fn folded(events: &[Event<'_>]) -> (Fold, Vec<Outcome>) {
     let mut fold = Fold::new();
     let outcomes = events.iter().map(|event| fold.apply(event)).collect();

@@ -1,4 +1,4 @@
-//! The blocks that a model speaks, and those that come whole.
+//! Generator of streamed and complete blocks.
 
 use recount_message::{
     ContentBlock, CustomEvent, DataBlockDeltaEvent, DataBlockEndEvent, DataBlockStartEvent, HintBlockEvent, Object,
@@ -6,124 +6,128 @@ use recount_message::{
     ThinkingBlockStartEvent,
 };
 
-use super::reply::{Counted, Reply};
-use crate::stream::{Desk, Draft};
-use crate::{Reach, blocks, data, free, words};
+use super::reply::{BlockKind, Reply};
+use crate::stream::{StreamBuilder, UnstampedEvent};
+use crate::{Profile, base64_data, blocks, free_json, samples};
 
-/// Texts and thoughts, one after the other: of these only one is open at a time.
-pub(super) fn spoken(reply: &mut Reply, desk: &mut Desk) -> Vec<Draft> {
-    let mut drafts = Vec::new();
-    for _ in 0..desk.random.pick(&[0, 1, 1, 2, 3]) {
-        desk.begin_part(2);
-        drafts.extend(if desk.random.chance(40) { thinking(reply, desk) } else { text(reply, desk) });
+/// Generates text and thinking blocks in sequence, because only one of them may be open at a time.
+pub(super) fn text_and_thinking(reply: &mut Reply, builder: &mut StreamBuilder) -> Vec<UnstampedEvent> {
+    let mut events = Vec::new();
+    for _ in 0..builder.random.pick(&[0, 1, 1, 2, 3]) {
+        builder.begin_part(2);
+        events.extend(if builder.random.chance(40) { thinking(reply, builder) } else { text(reply, builder) });
     }
-    desk.end_part(2);
-    drafts
+    builder.end_part(2);
+    events
 }
 
-fn text(reply: &mut Reply, desk: &mut Desk) -> Vec<Draft> {
-    let block_id = reply.next_id(Counted::Text);
-    let mut drafts = Vec::new();
-    // An id that comes again within the same model call opens its block again.
-    for _ in 0..if desk.beyond_python(10) { 2 } else { 1 } {
-        drafts.push(desk.draft(TextBlockStartEvent::new(reply.id.clone(), block_id.clone())));
-        let text = words::text(&mut desk.random);
-        for piece in words::pieces(&mut desk.random, &text) {
-            drafts.push(desk.draft(TextBlockDeltaEvent::new(reply.id.clone(), block_id.clone(), piece)));
+fn text(reply: &mut Reply, builder: &mut StreamBuilder) -> Vec<UnstampedEvent> {
+    let block_id = reply.next_id(BlockKind::Text);
+    let mut events = Vec::new();
+    // Reusing an id within the same model call reopens its block.
+    for _ in 0..if builder.beyond_python(10) { 2 } else { 1 } {
+        events.push(builder.event(TextBlockStartEvent::new(reply.id.clone(), block_id.clone())));
+        let text = samples::text(&mut builder.random);
+        for piece in samples::pieces(&mut builder.random, &text) {
+            events.push(builder.event(TextBlockDeltaEvent::new(reply.id.clone(), block_id.clone(), piece)));
         }
         let mut end = TextBlockEndEvent::new(reply.id.clone(), block_id.clone());
-        end.text = desk.random.chance(10).then(|| words::text(&mut desk.random).into());
-        let end = desk.draft(end);
-        drafts.push(with_extra(desk, end));
+        end.text = builder.random.chance(10).then(|| samples::text(&mut builder.random).into());
+        let end = builder.event(end);
+        events.push(with_extra(builder, end));
     }
-    drafts
+    events
 }
 
-fn thinking(reply: &mut Reply, desk: &mut Desk) -> Vec<Draft> {
-    let block_id = reply.next_id(Counted::Thinking);
-    let mut drafts = vec![desk.draft(ThinkingBlockStartEvent::new(reply.id.clone(), block_id.clone()))];
-    let text = words::text(&mut desk.random);
-    for piece in words::pieces(&mut desk.random, &text) {
-        drafts.push(desk.draft(ThinkingBlockDeltaEvent::new(reply.id.clone(), block_id.clone(), piece)));
+fn thinking(reply: &mut Reply, builder: &mut StreamBuilder) -> Vec<UnstampedEvent> {
+    let block_id = reply.next_id(BlockKind::Thinking);
+    let mut events = vec![builder.event(ThinkingBlockStartEvent::new(reply.id.clone(), block_id.clone()))];
+    let text = samples::text(&mut builder.random);
+    for piece in samples::pieces(&mut builder.random, &text) {
+        events.push(builder.event(ThinkingBlockDeltaEvent::new(reply.id.clone(), block_id.clone(), piece)));
     }
-    let end = desk.draft(ThinkingBlockEndEvent::new(reply.id.clone(), block_id));
-    drafts.push(with_extra(desk, end));
-    drafts
+    let end = builder.event(ThinkingBlockEndEvent::new(reply.id.clone(), block_id));
+    events.push(with_extra(builder, end));
+    events
 }
 
-/// A data block: pieces of base64, or the URL at which the data is.
-pub(super) fn data(reply: &mut Reply, desk: &mut Desk) -> Vec<Draft> {
-    desk.begin_part(2);
-    let block_id = reply.next_id(Counted::Data);
-    let media_type = words::media_type(&mut desk.random);
+/// Generates a data block: pieces of base64, a URL, or both.
+pub(super) fn data(reply: &mut Reply, builder: &mut StreamBuilder) -> Vec<UnstampedEvent> {
+    builder.begin_part(2);
+    let block_id = reply.next_id(BlockKind::Data);
+    let media_type = samples::media_type(&mut builder.random);
     let mut start = DataBlockStartEvent::new(reply.id.clone(), block_id.clone(), media_type.clone());
-    start.name = desk.random.chance(40).then(|| words::text(&mut desk.random).into());
-    let mut drafts = vec![desk.draft(start)];
+    start.name = builder.random.chance(40).then(|| samples::text(&mut builder.random).into());
+    let mut events = vec![builder.event(start)];
     let piece = |data: Option<String>, url: Option<String>| {
         let mut delta = DataBlockDeltaEvent::new(reply.id.clone(), block_id.clone(), media_type.clone());
         delta.data = data.map(Into::into);
         delta.url = url.map(Into::into);
         delta
     };
-    let pieces = match desk.reach {
-        Reach::Recount => data::pieces(&mut desk.random),
-        Reach::Python => data::padded_pieces(&mut desk.random),
+    let pieces = match builder.profile {
+        Profile::Recount => base64_data::pieces(&mut builder.random),
+        Profile::Python => base64_data::padded_pieces(&mut builder.random),
     };
-    let (has_bytes, has_url) = desk.random.pick(&[(true, false), (true, false), (false, true), (true, true)]);
+    let (has_bytes, has_url) = builder.random.pick(&[(true, false), (true, false), (false, true), (true, true)]);
     if has_bytes {
-        drafts.extend(pieces.into_iter().map(|data| desk.draft(piece(Some(data), None))));
+        events.extend(pieces.into_iter().map(|data| builder.event(piece(Some(data), None))));
     }
     if has_url {
-        let url = words::url(&mut desk.random);
-        drafts.push(desk.draft(piece(None, Some(url))));
+        let url = samples::url(&mut builder.random);
+        events.push(builder.event(piece(None, Some(url))));
     }
     let end = DataBlockEndEvent::new(reply.id.clone(), block_id.clone());
-    let end = desk.draft(end);
-    drafts.push(with_extra(desk, end));
-    desk.end_part(2);
-    without_last_end(reply, desk, drafts)
+    let end = builder.event(end);
+    events.push(with_extra(builder, end));
+    builder.end_part(2);
+    without_last_end(reply, builder, events)
 }
 
-/// Something that is said to the model.
-pub(super) fn hint(reply: &mut Reply, desk: &mut Desk) -> Draft {
-    let block_id = reply.next_id(Counted::Hint);
-    let source = desk.random.chance(50).then(|| words::text(&mut desk.random).into());
-    let payload = blocks::payload(&mut desk.random, desk.reach, &block_id);
+/// Generates a hint.
+pub(super) fn hint(reply: &mut Reply, builder: &mut StreamBuilder) -> UnstampedEvent {
+    let block_id = reply.next_id(BlockKind::Hint);
+    let source = builder.random.chance(50).then(|| samples::text(&mut builder.random).into());
+    let payload = blocks::payload(&mut builder.random, builder.profile, &block_id);
     let mut hint = HintBlockEvent::new(reply.id.clone(), block_id, payload);
     hint.source = source;
-    let draft = desk.draft(hint);
-    with_extra(desk, draft)
+    let event = builder.event(hint);
+    with_extra(builder, event)
 }
 
-/// A block that comes whole, because no start, delta and end could carry it.
-pub(super) fn whole(reply: &mut Reply, desk: &mut Desk) -> Draft {
-    let random = &mut desk.random;
+/// Generates a complete block that start, delta and end events cannot express.
+pub(super) fn whole(reply: &mut Reply, builder: &mut StreamBuilder) -> UnstampedEvent {
+    let random = &mut builder.random;
     let block: ContentBlock = match random.below(5) {
-        0 => blocks::text(random, &reply.next_id(Counted::Text)).into(),
-        1 => blocks::thinking(random, &reply.next_id(Counted::Thinking)).into(),
-        2 => blocks::data(random, &reply.next_id(Counted::Data)).into(),
-        3 => blocks::hint(random, desk.reach, &reply.next_id(Counted::Hint)).into(),
+        0 => blocks::text(random, &reply.next_id(BlockKind::Text)).into(),
+        1 => blocks::thinking(random, &reply.next_id(BlockKind::Thinking)).into(),
+        2 => blocks::data(random, &reply.next_id(BlockKind::Data)).into(),
+        3 => blocks::hint(random, builder.profile, &reply.next_id(BlockKind::Hint)).into(),
         _ => ContentBlock::Unknown(blocks::unknown(random, "whole")),
     };
-    desk.draft(CustomEvent::block(reply.id.clone(), &block))
+    builder.event(CustomEvent::block(reply.id.clone(), &block))
 }
 
-/// The same event, now and then with fields for its block, such as a signature.
-pub(super) fn with_extra(desk: &mut Desk, draft: Draft) -> Draft {
-    if !desk.beyond_python(30) {
-        return draft;
+/// Adds extra fields for the block, such as a signature, to some events.
+pub(super) fn with_extra(builder: &mut StreamBuilder, event: UnstampedEvent) -> UnstampedEvent {
+    if !builder.beyond_python(30) {
+        return event;
     }
     let mut extra = Object::from([("signature", "EqoBCkgIARAB")]);
-    for (key, value) in free::unknown_fields(&mut desk.random).iter() {
+    for (key, value) in free_json::unknown_fields(&mut builder.random).iter() {
         extra.insert(key, value.clone());
     }
-    draft.with_extension("extra", extra)
+    event.with_extension("extra", extra)
 }
 
-/// The same events, now and then without the last one: the end of the reply closes what is open.
-pub(super) fn without_last_end(reply: &Reply, desk: &mut Desk, mut drafts: Vec<Draft>) -> Vec<Draft> {
-    if reply.leaves_open && desk.random.chance(30) {
-        drafts.pop();
+/// Sometimes removes the last event, so that the end of the reply closes the block.
+pub(super) fn without_last_end(
+    reply: &Reply,
+    builder: &mut StreamBuilder,
+    mut events: Vec<UnstampedEvent>,
+) -> Vec<UnstampedEvent> {
+    if reply.leaves_open && builder.random.chance(30) {
+        events.pop();
     }
-    drafts
+    events
 }

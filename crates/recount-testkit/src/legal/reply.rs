@@ -1,34 +1,34 @@
-//! One reply, from its start to its end.
+//! Generator of one reply, from its start to its end.
 
 use recount_message::{
     CustomEvent, ExceedMaxItersEvent, FinishedReason, ModelCallEndEvent, ModelCallStartEvent, ModelFinishedReason,
     ReplyEndEvent, ReplyStartEvent, UserInterruptEvent,
 };
 
-use super::{blocks, foreign, told};
+use super::{blocks, foreign_signal, own_signal};
 use crate::messages::{count, error};
-use crate::stream::{Desk, Draft};
-use crate::{free, words};
+use crate::stream::{StreamBuilder, UnstampedEvent};
+use crate::{free_json, samples};
 
-/// What the events of a reply have in common.
+/// The state of the generator that the events of a reply share.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) id: String,
     session_id: String,
     name: String,
-    /// Whether blocks of different kinds may have the same id.
+    /// Whether blocks of different types may have the same id.
     shares_ids: bool,
-    /// How many blocks of each kind there are: text, thinking, data, hints, calls.
+    /// The numbers of text, thinking and data blocks, hints and calls so far.
     counts: [usize; 5],
-    /// Whether blocks may be left open for the end of the reply to close.
+    /// Whether blocks may be left open, to be closed by the end of the reply.
     pub(super) leaves_open: bool,
-    /// Whether the ids of calls come again in every round, as with some providers.
-    pub(super) counts_calls_anew: bool,
+    /// Whether every round uses the same call ids, as with some providers.
+    pub(super) reuses_call_ids: bool,
 }
 
-/// The kinds of blocks that are counted.
+/// The types of blocks with ids of their own.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Counted {
+pub(super) enum BlockKind {
     Text,
     Thinking,
     Data,
@@ -37,141 +37,142 @@ pub(super) enum Counted {
 }
 
 impl Reply {
-    /// Writes all events of a reply. Every tenth stays open.
-    pub(super) fn write(desk: &mut Desk, number: usize) -> Vec<Draft> {
-        let ends = desk.random.chance(90);
+    /// Generates the events of a reply. Every tenth reply stays open.
+    pub(super) fn write(builder: &mut StreamBuilder, number: usize) -> Vec<UnstampedEvent> {
+        let ends = builder.random.chance(90);
         let mut reply = Self {
             id: format!("r{number}"),
-            session_id: desk.random.pick(&["s1", "session \"x\"", ""]).to_owned(),
-            name: words::name(&mut desk.random),
-            shares_ids: desk.random.chance(30),
+            session_id: builder.random.pick(&["s1", "session \"x\"", ""]).to_owned(),
+            name: samples::name(&mut builder.random),
+            shares_ids: builder.random.chance(30),
             counts: [0; 5],
-            leaves_open: ends && desk.beyond_python(15),
-            counts_calls_anew: desk.beyond_python(20),
+            leaves_open: ends && builder.beyond_python(15),
+            reuses_call_ids: builder.beyond_python(20),
         };
-        // An id cannot come again while its block is open.
-        reply.counts_calls_anew &= !reply.leaves_open;
-        desk.begin_part(0);
-        let mut drafts = vec![reply.start(desk, number)];
-        for _ in 0..desk.random.pick(&[0, 1, 1, 1, 2, 2, 3]) {
-            drafts.extend(reply.round(desk));
+        // An id cannot be reused while its block is open.
+        reply.reuses_call_ids &= !reply.leaves_open;
+        builder.begin_part(0);
+        let mut events = vec![reply.start(builder, number)];
+        for _ in 0..builder.random.pick(&[0, 1, 1, 1, 2, 2, 3]) {
+            events.extend(reply.round(builder));
         }
-        desk.end_part(1);
-        // Of texts and thoughts only the last may be left open, because only one may be open at a time.
+        builder.end_part(1);
+        // Only one text or thinking block may be open at a time, so only the last may be left open.
         if reply.leaves_open
-            && desk.random.chance(50)
-            && let Some(last) = drafts.iter().rposition(Draft::ends_speech)
+            && builder.random.chance(50)
+            && let Some(last) = events.iter().rposition(UnstampedEvent::ends_speech)
         {
-            drafts.remove(last);
+            events.remove(last);
         }
         if ends {
-            drafts.extend(reply.end(desk));
+            events.extend(reply.end(builder));
         }
-        desk.end_part(0);
-        drafts
+        builder.end_part(0);
+        events
     }
 
-    /// A new id for a block.
-    pub(super) fn next_id(&mut self, kind: Counted) -> String {
+    /// Returns a new id for a block.
+    pub(super) fn next_id(&mut self, kind: BlockKind) -> String {
         let (index, prefix) = match kind {
-            Counted::Text => (0, "text"),
-            Counted::Thinking => (1, "thinking"),
-            Counted::Data => (2, "data"),
-            Counted::Hint => (3, "hint"),
-            Counted::Call => (4, "call"),
+            BlockKind::Text => (0, "text"),
+            BlockKind::Thinking => (1, "thinking"),
+            BlockKind::Data => (2, "data"),
+            BlockKind::Hint => (3, "hint"),
+            BlockKind::Call => (4, "call"),
         };
         self.counts[index] += 1;
         let prefix = if self.shares_ids { "b" } else { prefix };
         format!("{prefix}{}", self.counts[index])
     }
 
-    fn start(&self, desk: &mut Desk, number: usize) -> Draft {
-        let role = desk.random.pick(&["assistant", "assistant", "user", "system"]);
-        let mut draft = desk
-            .draft(ReplyStartEvent::new(self.session_id.clone(), self.id.clone(), self.name.clone()).with_role(role));
-        if desk.beyond_python(30) {
-            draft = draft.with_extension("metadata", free::object(&mut desk.random));
+    fn start(&self, builder: &mut StreamBuilder, number: usize) -> UnstampedEvent {
+        let role = builder.random.pick(&["assistant", "assistant", "user", "system"]);
+        let mut event = builder
+            .event(ReplyStartEvent::new(self.session_id.clone(), self.id.clone(), self.name.clone()).with_role(role));
+        if builder.beyond_python(30) {
+            event = event.with_extension("metadata", free_json::object(&mut builder.random));
         }
-        if number > 0 && desk.beyond_python(50) {
-            draft = draft.with_extension("parent", "r0");
+        if number > 0 && builder.beyond_python(50) {
+            event = event.with_extension("parent", "r0");
         }
-        draft
+        event
     }
 
-    /// One call of a model, and what follows from it.
-    fn round(&mut self, desk: &mut Desk) -> Vec<Draft> {
-        desk.begin_part(1);
-        let model_name = words::model(&mut desk.random);
-        let mut drafts = vec![desk.draft(ModelCallStartEvent::new(self.id.clone(), model_name))];
-        let tools = self.tools(desk);
-        let mut strands = vec![blocks::spoken(self, desk)];
-        if desk.random.chance(30) {
-            strands.push(blocks::data(self, desk));
+    /// Generates a model call with its tool calls and results.
+    fn round(&mut self, builder: &mut StreamBuilder) -> Vec<UnstampedEvent> {
+        builder.begin_part(1);
+        let model_name = samples::model(&mut builder.random);
+        let mut events = vec![builder.event(ModelCallStartEvent::new(self.id.clone(), model_name))];
+        let tools = self.tools(builder);
+        let mut sequences = vec![blocks::text_and_thinking(self, builder)];
+        if builder.random.chance(30) {
+            sequences.push(blocks::data(self, builder));
         }
-        strands.extend(tools.calls);
-        drafts.extend(desk.interleaved(strands));
-        drafts.push(self.model_call_end(desk));
-        drafts.extend(tools.permissions);
-        let mut strands = tools.results;
-        strands.push(self.asides(desk));
-        drafts.extend(desk.interleaved(strands));
-        desk.end_part(1);
-        drafts
+        sequences.extend(tools.calls);
+        events.extend(builder.interleaved(sequences));
+        events.push(self.model_call_end(builder));
+        events.extend(tools.permissions);
+        let mut sequences = tools.results;
+        sequences.push(self.side_events(builder));
+        events.extend(builder.interleaved(sequences));
+        builder.end_part(1);
+        events
     }
 
-    fn model_call_end(&self, desk: &mut Desk) -> Draft {
-        let is_unknown = desk.beyond_python(15);
-        let mut tokens = || if is_unknown { 0 } else { count(&mut desk.random) };
+    fn model_call_end(&self, builder: &mut StreamBuilder) -> UnstampedEvent {
+        let is_unknown = builder.beyond_python(15);
+        let mut tokens = || if is_unknown { 0 } else { count(&mut builder.random) };
         let kind = ModelCallEndEvent::new(self.id.clone(), tokens(), tokens())
             .with_cache_input_tokens(tokens())
             .with_cache_creation_input_tokens(tokens())
-            .with_finished_reason(desk.random.pick(ModelFinishedReason::ALL));
-        let draft = desk.draft(kind);
-        if is_unknown { draft.with_extension("usage", "unknown") } else { draft }
+            .with_finished_reason(builder.random.pick(ModelFinishedReason::ALL));
+        let event = builder.event(kind);
+        if is_unknown { event.with_extension("usage", "unknown") } else { event }
     }
 
-    /// What happens beside the tools: hints, whole blocks, signals.
-    fn asides(&mut self, desk: &mut Desk) -> Vec<Draft> {
-        let mut drafts = Vec::new();
-        for _ in 0..desk.random.pick(&[0, 0, 1, 2]) {
-            desk.begin_part(2);
-            let beyond_python = desk.beyond_python(50);
-            drafts.extend(match desk.random.below(3) {
-                0 if beyond_python => vec![blocks::whole(self, desk)],
+    /// Generates events that are independent of tools: hints, complete blocks and signals.
+    fn side_events(&mut self, builder: &mut StreamBuilder) -> Vec<UnstampedEvent> {
+        let mut events = Vec::new();
+        for _ in 0..builder.random.pick(&[0, 0, 1, 2]) {
+            builder.begin_part(2);
+            let beyond_python = builder.beyond_python(50);
+            events.extend(match builder.random.below(3) {
+                0 if beyond_python => vec![blocks::whole(self, builder)],
                 1 if beyond_python => {
-                    let custom: CustomEvent<'static> = if desk.random.chance(50) { told(desk) } else { foreign(desk) };
-                    vec![desk.draft(custom)]
+                    let custom: CustomEvent<'static> =
+                        if builder.random.chance(50) { own_signal(builder) } else { foreign_signal(builder) };
+                    vec![builder.event(custom)]
                 }
-                _ => vec![blocks::hint(self, desk)],
+                _ => vec![blocks::hint(self, builder)],
             });
         }
-        desk.end_part(2);
-        drafts
+        builder.end_part(2);
+        events
     }
 
-    fn end(&self, desk: &mut Desk) -> Vec<Draft> {
-        let reason = desk.random.pick(FinishedReason::ALL);
-        let mut drafts = Vec::new();
+    fn end(&self, builder: &mut StreamBuilder) -> Vec<UnstampedEvent> {
+        let reason = builder.random.pick(FinishedReason::ALL);
+        let mut events = Vec::new();
         match reason {
             FinishedReason::ExceedMaxIters => {
-                drafts.push(desk.draft(ExceedMaxItersEvent::new(self.id.clone(), self.name.clone())));
+                events.push(builder.event(ExceedMaxItersEvent::new(self.id.clone(), self.name.clone())));
             }
             FinishedReason::Interrupted => {
-                drafts.push(desk.draft(UserInterruptEvent::new(self.id.clone())));
+                events.push(builder.event(UserInterruptEvent::new(self.id.clone())));
             }
             _ => {}
         }
-        let error = (reason == FinishedReason::Error).then(|| error(&mut desk.random));
+        let error = (reason == FinishedReason::Error).then(|| error(&mut builder.random));
         let mut kind = ReplyEndEvent::new(self.session_id.clone(), self.id.clone()).with_finished_reason(reason);
         kind.error = error;
-        let mut end = desk.draft(kind);
-        if desk.beyond_python(30) {
-            end = end.with_extension("structured_output", free::object(&mut desk.random));
+        let mut end = builder.event(kind);
+        if builder.beyond_python(30) {
+            end = end.with_extension("structured_output", free_json::object(&mut builder.random));
         }
-        if desk.beyond_python(30) {
-            end = end.with_extension("metadata", free::object(&mut desk.random));
+        if builder.beyond_python(30) {
+            end = end.with_extension("metadata", free_json::object(&mut builder.random));
         }
-        drafts.push(end);
-        drafts
+        events.push(end);
+        events
     }
 }

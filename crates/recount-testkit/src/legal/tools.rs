@@ -1,4 +1,4 @@
-//! What a round does with tools: calls, permissions, results.
+//! Generator of the tool events of a round: calls, permissions and results.
 
 use recount_message::{
     ConfirmResult, CustomEvent, ExternalExecutionResultEvent, RequireExternalExecutionEvent, RequireUserConfirmEvent,
@@ -8,32 +8,32 @@ use recount_message::{
 };
 
 use super::blocks::{with_extra, without_last_end};
-use super::reply::{Counted, Reply};
-use crate::stream::{Desk, Draft};
-use crate::{Reach, blocks, data, free, words};
+use super::reply::{BlockKind, Reply};
+use crate::stream::{StreamBuilder, UnstampedEvent};
+use crate::{Profile, base64_data, blocks, free_json, samples};
 
-/// The events of a round that are about tools.
+/// The tool events of a round.
 pub(super) struct Tools {
-    /// One sequence for each call.
-    pub(super) calls: Vec<Vec<Draft>>,
-    /// What is asked and answered before the tools run.
-    pub(super) permissions: Vec<Draft>,
-    /// One sequence for each result.
-    pub(super) results: Vec<Vec<Draft>>,
+    /// One sequence per call.
+    pub(super) calls: Vec<Vec<UnstampedEvent>>,
+    /// The confirmation requests and their results.
+    pub(super) permissions: Vec<UnstampedEvent>,
+    /// One sequence per result.
+    pub(super) results: Vec<Vec<UnstampedEvent>>,
 }
 
-/// How a call comes to its result.
+/// How a call proceeds to its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// The tool runs at once.
+enum CallPath {
+    /// The tool runs immediately.
     Plain,
-    /// A rule allows it.
+    /// A rule allows the call.
     Rule,
-    /// The user allows it.
+    /// The user allows the call.
     Confirmed,
-    /// The user refuses it.
-    Refused,
-    /// It runs elsewhere.
+    /// The user rejects the call.
+    Rejected,
+    /// The tool is external.
     External,
 }
 
@@ -42,13 +42,13 @@ struct Call {
     id: String,
     name: String,
     input: String,
-    way: Way,
+    path: CallPath,
 }
 
 impl Call {
-    /// The call as the events name it that ask about it.
-    fn block(&self, desk: &mut Desk) -> ToolCallBlock {
-        let mut block = blocks::call(&mut desk.random, &self.id);
+    /// Returns the block for confirmation and execution requests.
+    fn block(&self, builder: &mut StreamBuilder) -> ToolCallBlock {
+        let mut block = blocks::call(&mut builder.random, &self.id);
         block.name.clone_from(&self.name);
         block.input.clone_from(&self.input);
         block
@@ -56,128 +56,139 @@ impl Call {
 }
 
 impl Reply {
-    /// All tool business of a round. It is one part of the stream, because its events name each other's calls.
-    pub(super) fn tools(&mut self, desk: &mut Desk) -> Tools {
-        desk.begin_part(2);
-        let count = desk.random.pick(&[0, 0, 1, 1, 2, 3]);
-        let calls: Vec<Call> = (0..count).map(|index| self.next_call(desk, index)).collect();
+    /// Generates the tool events of a round. They are one part of the stream, because they refer to each other's calls.
+    pub(super) fn tools(&mut self, builder: &mut StreamBuilder) -> Tools {
+        builder.begin_part(2);
+        let count = builder.random.pick(&[0, 0, 1, 1, 2, 3]);
+        let calls: Vec<Call> = (0..count).map(|index| self.next_call(builder, index)).collect();
         let tools = Tools {
-            calls: calls.iter().map(|call| self.call(desk, call)).collect(),
-            permissions: self.permissions(desk, &calls),
-            results: self.results(desk, &calls),
+            calls: calls.iter().map(|call| self.call(builder, call)).collect(),
+            permissions: self.permissions(builder, &calls),
+            results: self.results(builder, &calls),
         };
-        desk.end_part(2);
+        builder.end_part(2);
         tools
     }
 
-    fn next_call(&mut self, desk: &mut Desk, index: usize) -> Call {
-        let id = if self.counts_calls_anew { format!("call_{index}") } else { self.next_id(Counted::Call) };
-        let ways: &[Way] = match desk.reach {
-            Reach::Recount => &[Way::Plain, Way::Plain, Way::Rule, Way::Confirmed, Way::Refused, Way::External],
-            Reach::Python => &[Way::Plain, Way::Plain, Way::Confirmed, Way::Refused, Way::External],
+    fn next_call(&mut self, builder: &mut StreamBuilder, index: usize) -> Call {
+        let id = if self.reuses_call_ids { format!("call_{index}") } else { self.next_id(BlockKind::Call) };
+        let paths: &[CallPath] = match builder.profile {
+            Profile::Recount => &[
+                CallPath::Plain,
+                CallPath::Plain,
+                CallPath::Rule,
+                CallPath::Confirmed,
+                CallPath::Rejected,
+                CallPath::External,
+            ],
+            Profile::Python => {
+                &[CallPath::Plain, CallPath::Plain, CallPath::Confirmed, CallPath::Rejected, CallPath::External]
+            }
         };
         Call {
             id,
-            name: words::tool(&mut desk.random),
-            input: blocks::arguments(&mut desk.random),
-            way: desk.random.pick(ways),
+            name: samples::tool(&mut builder.random),
+            input: blocks::arguments(&mut builder.random),
+            path: builder.random.pick(paths),
         }
     }
 
-    fn call(&self, desk: &mut Desk, call: &Call) -> Vec<Draft> {
-        let mut drafts = vec![desk.draft(ToolCallStartEvent::new(self.id.clone(), call.id.clone(), call.name.clone()))];
-        for piece in words::pieces(&mut desk.random, &call.input) {
-            drafts.push(desk.draft(ToolCallDeltaEvent::new(self.id.clone(), call.id.clone(), piece)));
+    fn call(&self, builder: &mut StreamBuilder, call: &Call) -> Vec<UnstampedEvent> {
+        let mut events =
+            vec![builder.event(ToolCallStartEvent::new(self.id.clone(), call.id.clone(), call.name.clone()))];
+        for piece in samples::pieces(&mut builder.random, &call.input) {
+            events.push(builder.event(ToolCallDeltaEvent::new(self.id.clone(), call.id.clone(), piece)));
         }
         let end = ToolCallEndEvent::new(self.id.clone(), call.id.clone());
-        let end = desk.draft(end);
-        drafts.push(with_extra(desk, end));
-        without_last_end(self, desk, drafts)
+        let end = builder.event(end);
+        events.push(with_extra(builder, end));
+        without_last_end(self, builder, events)
     }
 
-    fn permissions(&self, desk: &mut Desk, calls: &[Call]) -> Vec<Draft> {
-        let mut drafts = Vec::new();
-        for call in calls.iter().filter(|call| call.way == Way::Rule) {
-            drafts.push(desk.draft(CustomEvent::call(&*self.id, &*call.id, ToolCallState::Allowed)));
+    fn permissions(&self, builder: &mut StreamBuilder, calls: &[Call]) -> Vec<UnstampedEvent> {
+        let mut events = Vec::new();
+        for call in calls.iter().filter(|call| call.path == CallPath::Rule) {
+            events.push(builder.event(CustomEvent::call(&*self.id, &*call.id, ToolCallState::Allowed)));
         }
-        let asked: Vec<&Call> = calls.iter().filter(|call| matches!(call.way, Way::Confirmed | Way::Refused)).collect();
+        let asked: Vec<&Call> =
+            calls.iter().filter(|call| matches!(call.path, CallPath::Confirmed | CallPath::Rejected)).collect();
         if !asked.is_empty() {
-            let tool_calls: Vec<_> = asked.iter().map(|call| call.block(desk)).collect();
-            drafts.push(desk.draft(RequireUserConfirmEvent::new(self.id.clone(), tool_calls)));
-            drafts.extend(self.answers(desk, asked));
+            let tool_calls: Vec<_> = asked.iter().map(|call| call.block(builder)).collect();
+            events.push(builder.event(RequireUserConfirmEvent::new(self.id.clone(), tool_calls)));
+            events.extend(self.answers(builder, asked));
         }
-        let external: Vec<&Call> = calls.iter().filter(|call| call.way == Way::External).collect();
+        let external: Vec<&Call> = calls.iter().filter(|call| call.path == CallPath::External).collect();
         if !external.is_empty() {
-            let tool_calls: Vec<_> = external.iter().map(|call| call.block(desk)).collect();
-            drafts.push(desk.draft(RequireExternalExecutionEvent::new(self.id.clone(), tool_calls)));
+            let tool_calls: Vec<_> = external.iter().map(|call| call.block(builder)).collect();
+            events.push(builder.event(RequireExternalExecutionEvent::new(self.id.clone(), tool_calls)));
         }
-        drafts
+        events
     }
 
-    /// The user's answers, in one event or in several, in any order.
-    fn answers(&self, desk: &mut Desk, asked: Vec<&Call>) -> Vec<Draft> {
-        let size = if desk.random.chance(60) { asked.len() } else { 1 };
-        let asked = desk.random.shuffled(asked);
+    /// Generates the confirmation results, in one or more events and in any order.
+    fn answers(&self, builder: &mut StreamBuilder, asked: Vec<&Call>) -> Vec<UnstampedEvent> {
+        let size = if builder.random.chance(60) { asked.len() } else { 1 };
+        let asked = builder.random.shuffled(asked);
         asked
             .chunks(size)
             .map(|calls| {
-                let confirm_results: Vec<_> = calls.iter().map(|call| answer(desk, call)).collect();
-                desk.draft(UserConfirmResultEvent::new(self.id.clone(), confirm_results))
+                let confirm_results: Vec<_> = calls.iter().map(|call| answer(builder, call)).collect();
+                builder.event(UserConfirmResultEvent::new(self.id.clone(), confirm_results))
             })
             .collect()
     }
 
-    fn results(&self, desk: &mut Desk, calls: &[Call]) -> Vec<Vec<Draft>> {
-        let mut strands = Vec::new();
+    fn results(&self, builder: &mut StreamBuilder, calls: &[Call]) -> Vec<Vec<UnstampedEvent>> {
+        let mut sequences = Vec::new();
         let mut executed = Vec::new();
         for call in calls {
-            if call.way == Way::External && desk.beyond_python(70) {
-                executed.push(external_result(desk, call));
+            if call.path == CallPath::External && builder.beyond_python(70) {
+                executed.push(external_result(builder, call));
             } else {
-                strands.push(self.result(desk, call));
+                sequences.push(self.result(builder, call));
             }
         }
         if !executed.is_empty() {
             let kind = ExternalExecutionResultEvent::new(self.id.clone(), executed);
-            strands.push(vec![desk.draft(kind)]);
+            sequences.push(vec![builder.event(kind)]);
         }
-        strands
+        sequences
     }
 
-    /// A result as it comes in.
-    fn result(&self, desk: &mut Desk, call: &Call) -> Vec<Draft> {
-        let start = desk.draft(ToolResultStartEvent::new(self.id.clone(), call.id.clone(), call.name.clone()));
-        let mut drafts = vec![with_extra(desk, start)];
-        for item in 0..desk.random.below(4) {
-            if desk.random.chance(60) {
-                drafts.extend(self.result_text(desk, call));
+    /// Generates the events of a streamed result.
+    fn result(&self, builder: &mut StreamBuilder, call: &Call) -> Vec<UnstampedEvent> {
+        let start = builder.event(ToolResultStartEvent::new(self.id.clone(), call.id.clone(), call.name.clone()));
+        let mut events = vec![with_extra(builder, start)];
+        for item in 0..builder.random.below(4) {
+            if builder.random.chance(60) {
+                events.extend(self.result_text(builder, call));
             } else {
-                drafts.extend(self.result_data(desk, call, item));
+                events.extend(self.result_data(builder, call, item));
             }
         }
-        let state = match call.way {
-            Way::Refused => ToolResultState::Denied,
-            Way::Plain | Way::Rule | Way::Confirmed | Way::External => {
-                desk.random.pick(&[ToolResultState::Success, ToolResultState::Error, ToolResultState::Interrupted])
+        let state = match call.path {
+            CallPath::Rejected => ToolResultState::Denied,
+            CallPath::Plain | CallPath::Rule | CallPath::Confirmed | CallPath::External => {
+                builder.random.pick(&[ToolResultState::Success, ToolResultState::Error, ToolResultState::Interrupted])
             }
         };
         let end = ToolResultEndEvent::new(self.id.clone(), call.id.clone(), state);
-        drafts.push(desk.draft(end));
-        without_last_end(self, desk, drafts)
+        events.push(builder.event(end));
+        without_last_end(self, builder, events)
     }
 
-    fn result_text(&self, desk: &mut Desk, call: &Call) -> Vec<Draft> {
-        let text = words::text(&mut desk.random);
-        words::pieces(&mut desk.random, &text)
+    fn result_text(&self, builder: &mut StreamBuilder, call: &Call) -> Vec<UnstampedEvent> {
+        let text = samples::text(&mut builder.random);
+        samples::pieces(&mut builder.random, &text)
             .into_iter()
-            .map(|piece| desk.draft(ToolResultTextDeltaEvent::new(self.id.clone(), call.id.clone(), piece)))
+            .map(|piece| builder.event(ToolResultTextDeltaEvent::new(self.id.clone(), call.id.clone(), piece)))
             .collect()
     }
 
-    /// One item of data. Within Recount's reach it may come in pieces, which its id holds together.
-    fn result_data(&self, desk: &mut Desk, call: &Call, item: usize) -> Vec<Draft> {
-        let media_type = words::media_type(&mut desk.random);
-        let has_id = !desk.beyond_python(20);
+    /// Generates a data item. In the Recount profile it may be split into pieces with the same id.
+    fn result_data(&self, builder: &mut StreamBuilder, call: &Call, item: usize) -> Vec<UnstampedEvent> {
+        let media_type = samples::media_type(&mut builder.random);
+        let has_id = !builder.beyond_python(20);
         let delta = |data: Option<String>, url: Option<String>| {
             let mut delta = ToolResultDataDeltaEvent::new(self.id.clone(), call.id.clone(), media_type.clone());
             delta.block_id = has_id.then(|| format!("item{item}").into());
@@ -185,39 +196,43 @@ impl Reply {
             delta.url = url.map(Into::into);
             delta
         };
-        if desk.random.chance(25) {
-            let url = words::url(&mut desk.random);
-            return vec![named(desk, delta(None, Some(url)))];
+        if builder.random.chance(25) {
+            let url = samples::url(&mut builder.random);
+            return vec![named(builder, delta(None, Some(url)))];
         }
-        let is_cut = has_id && desk.beyond_python(70);
-        let pieces =
-            if is_cut { data::pieces(&mut desk.random) } else { vec![data::base64(&data::bytes(&mut desk.random))] };
-        pieces.into_iter().map(|data| named(desk, delta(Some(data), None))).collect()
+        let is_cut = has_id && builder.beyond_python(70);
+        let pieces = if is_cut {
+            base64_data::pieces(&mut builder.random)
+        } else {
+            vec![base64_data::base64(&base64_data::bytes(&mut builder.random))]
+        };
+        pieces.into_iter().map(|data| named(builder, delta(Some(data), None))).collect()
     }
 }
 
-/// The event, with a name and fields for its data now and then.
-fn named(desk: &mut Desk, delta: ToolResultDataDeltaEvent<'static>) -> Draft {
-    let draft = desk.draft(delta);
-    let draft = with_extra(desk, draft);
-    if desk.beyond_python(20) { draft.with_extension("name", words::text(&mut desk.random)) } else { draft }
+/// Creates the event, sometimes with a name and extra fields for its data.
+fn named(builder: &mut StreamBuilder, delta: ToolResultDataDeltaEvent<'static>) -> UnstampedEvent {
+    let event = builder.event(delta);
+    let event = with_extra(builder, event);
+    if builder.beyond_python(20) { event.with_extension("name", samples::text(&mut builder.random)) } else { event }
 }
 
-fn answer(desk: &mut Desk, call: &Call) -> ConfirmResult {
-    let mut block = call.block(desk);
-    if desk.beyond_python(40) {
-        block.input = blocks::arguments(&mut desk.random);
+fn answer(builder: &mut StreamBuilder, call: &Call) -> ConfirmResult {
+    let mut block = call.block(builder);
+    if builder.beyond_python(40) {
+        block.input = blocks::arguments(&mut builder.random);
     }
-    let mut answer = if call.way == Way::Confirmed { ConfirmResult::allow(block) } else { ConfirmResult::deny(block) };
-    if desk.random.chance(30) {
-        answer = answer.with_rules([blocks::rule(&mut desk.random)]);
+    let mut answer =
+        if call.path == CallPath::Confirmed { ConfirmResult::allow(block) } else { ConfirmResult::deny(block) };
+    if builder.random.chance(30) {
+        answer = answer.with_rules([blocks::rule(&mut builder.random)]);
     }
-    answer.extra = free::rare_fields(&mut desk.random);
+    answer.extra = free_json::rare_fields(&mut builder.random);
     answer
 }
 
-fn external_result(desk: &mut Desk, call: &Call) -> ToolResultBlock {
-    let mut result = blocks::result(&mut desk.random, desk.reach, &call.id);
+fn external_result(builder: &mut StreamBuilder, call: &Call) -> ToolResultBlock {
+    let mut result = blocks::result(&mut builder.random, builder.profile, &call.id);
     result.name.clone_from(&call.name);
     result
 }

@@ -1,22 +1,22 @@
-//! The blocks that a step can bring along.
+//! Decoding of steps into complete blocks.
 
 use recount_message::{
     Base64Source, ContentBlock, DataBlock, HintBlock, MediaBlock, Object, Payload, Source, TextBlock, ThinkingBlock,
     ToolCallBlock, ToolCallState, ToolResultBlock, ToolResultState, UnknownBlock, UrlSource,
 };
 
-use super::theme::{BlockKind, Theme};
+use super::event_mix::{BlockKind, EventMix};
 use super::{TEXTS, one_of};
 
 const TIME: &str = "2026-01-01T00:00:00.000000+00:00";
 
-/// What a data block may hold when it comes whole. Nobody has checked that it is base64.
+/// The data of complete data blocks, which is not validated and may be invalid base64.
 const HELD: &[&str] = &["", "QUJD", "QQ==", "QU", "AA=", "A==", "A===", "aaaéaa=", "aaaé", "*", "é=", "====", "=A="];
 
-/// A block with an id, of one of the kinds that a theme has.
-pub(super) fn block(theme: Theme, what: u8, id: &str) -> ContentBlock {
-    let kind = theme.blocks[usize::from(what) % theme.blocks.len()];
-    let rest = what / theme.blocks.len() as u8;
+/// Decodes a block of one of the types of the event mix.
+pub(super) fn block(mix: EventMix, what: u8, id: &str) -> ContentBlock {
+    let kind = mix.blocks[usize::from(what) % mix.blocks.len()];
+    let rest = what / mix.blocks.len() as u8;
     match kind {
         BlockKind::Text => text(rest, id).into(),
         BlockKind::Thinking => {

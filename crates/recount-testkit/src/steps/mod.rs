@@ -1,10 +1,10 @@
-//! Streams from bytes: four bytes are one event about a handful of replies and blocks.
+//! Decoding of bytes into streams: every four bytes are one event about a few replies and blocks.
 //!
-//! With so few ids, events meet each other's blocks all the time, in every order. That is what breaks a fold, and what
-//! a fuzzer or a shrinking property test can play with far better than with JSON.
+//! With so few ids, events often refer to the same blocks in any order, which is likely to reveal errors in a fold. Fuzzers and
+//! shrinking property tests explore such bytes far better than JSON.
 
 mod blocks;
-mod theme;
+mod event_mix;
 
 use recount_message::{
     AgentEvent, ConfirmResult, ContentBlock, CustomEvent, DataBlockDeltaEvent, DataBlockEndEvent, DataBlockStartEvent,
@@ -16,33 +16,33 @@ use recount_message::{
     ToolResultTextDeltaEvent, UnknownEvent, UserConfirmResultEvent, UserInterruptEvent,
 };
 
-use theme::Theme;
+use event_mix::EventMix;
 
-/// One event: what it is, whom it is about, and two bytes for the rest.
+/// One event: its type, the ids of its reply and block, and two bytes for its content.
 pub type Step = [u8; 4];
 
 const TEXTS: &[&str] = &["x", "", "é\n", "\"", "🌍"];
 const PIECES: &[&str] = &["QUJD", "QQ==", "QUI=", "", "Q", "QU", "=", "==", "QR==", "*", "é", "A===", "QUJDQQ=="];
 const BLOCKS: &[&str] = &["a", "b", "c"];
 
-/// The events that some bytes stand for, after the starts of two replies. The first byte is the theme.
+/// Decodes bytes into events, after the starts of two replies. The first byte selects the event mix.
 pub fn stream(bytes: &[u8]) -> Vec<AgentEvent> {
-    // Without replies hardly anything would apply.
+    // Without open replies, hardly any event would apply.
     let starts = [[0, 0, 0, 0], [0, 1, 0, 0]].map(|step| event(0, step, 0));
-    let (&theme, bytes) = bytes.split_first().unwrap_or((&0, &[]));
+    let (&mix, bytes) = bytes.split_first().unwrap_or((&0, &[]));
     let (steps, _) = bytes.as_chunks::<4>();
-    let events = steps.iter().enumerate().map(|(at, step)| event(theme, *step, at + 1));
+    let events = steps.iter().enumerate().map(|(at, step)| event(mix, *step, at + 1));
     starts.into_iter().chain(events).collect()
 }
 
-/// The event that a step stands for, in a stream with a theme and at a place of it.
-pub fn event(theme: u8, step: Step, at: usize) -> AgentEvent {
+/// Decodes a step into the event at a position of a stream.
+pub fn event(mix: u8, step: Step, at: usize) -> AgentEvent {
     let [what, whom, one, two] = step;
-    let theme = Theme::of(theme);
-    let reply = one_of(theme.replies, whom);
-    let id = one_of(theme.ids, whom >> 2);
-    let kind = match theme.types[usize::from(what) % theme.types.len()] {
-        EventType::Custom => custom(theme, reply, id, one, two),
+    let mix = EventMix::from_byte(mix);
+    let reply = one_of(mix.replies, whom);
+    let id = one_of(mix.ids, whom >> 2);
+    let kind = match mix.types[usize::from(what) % mix.types.len()] {
+        EventType::Custom => custom(mix, reply, id, one, two),
         other => native(other, reply, id, one, two),
     };
     let mut event = Event::stamped(format!("e{at}"), format!("2026-01-01T00:00:00.{at:06}+00:00"), kind);
@@ -52,11 +52,11 @@ pub fn event(theme: u8, step: Step, at: usize) -> AgentEvent {
     if two & 0x80 == 0 { event } else { carrying(event, one) }
 }
 
-/// An open reply with some blocks, which need not be ones that a stream could have made.
+/// Decodes bytes into an open reply. Its blocks need not be the result of a legal stream.
 pub fn message(blocks: &[[u8; 2]]) -> Msg {
-    let theme = Theme::of(0);
+    let mix = EventMix::from_byte(0);
     let content: Vec<ContentBlock> =
-        blocks.iter().map(|[what, whom]| blocks::block(theme, *what, one_of(theme.ids, *whom))).collect();
+        blocks.iter().map(|[what, whom]| blocks::block(mix, *what, one_of(mix.ids, *whom))).collect();
     Msg::assistant("Friday", content).with_id("r0").with_created_at("2026-01-01T00:00:00.000000+00:00")
 }
 
@@ -128,11 +128,11 @@ fn native(what: EventType, reply: &'static str, id: &'static str, one: u8, two: 
     }
 }
 
-/// Recount's own CUSTOM events, sound and unsound ones, those of others, and what nobody knows.
-fn custom(theme: Theme, reply: &'static str, id: &'static str, one: u8, two: u8) -> EventKind<'static> {
+/// Decodes a CUSTOM event: a valid or invalid one of Recount, one of another application, or an unknown event.
+fn custom(mix: EventMix, reply: &'static str, id: &'static str, one: u8, two: u8) -> EventKind<'static> {
     let state = ToolCallState::ALL[usize::from(two) % ToolCallState::ALL.len()];
     let custom = match one % 16 {
-        0..9 => CustomEvent::block(reply, &blocks::block(theme, two, id)),
+        0..9 => CustomEvent::block(reply, &blocks::block(mix, two, id)),
         9 | 10 => CustomEvent::call(reply, id, state),
         11 => {
             let message = Msg::user("Alice", []).with_id(if two & 1 == 0 { reply } else { id });
@@ -146,17 +146,17 @@ fn custom(theme: Theme, reply: &'static str, id: &'static str, one: u8, two: u8)
     custom.into()
 }
 
-/// One to three ids, beginning with a given one.
+/// Returns one to three ids, starting with a given one.
 fn ids(first: &'static str, byte: u8) -> impl Iterator<Item = &'static str> {
     let at = BLOCKS.iter().position(|id| *id == first).unwrap_or_default();
     (0..=usize::from(byte % 3)).map(move |more| {
-        // The last may be one that comes again.
+        // The last id may repeat the first.
         let step = if byte & 0x10 == 0 { more } else { more % 2 };
         BLOCKS[(at + step) % BLOCKS.len()]
     })
 }
 
-/// The event with each of the things that native fields cannot say.
+/// Adds all values for which there are no native fields.
 fn carrying(event: AgentEvent, byte: u8) -> AgentEvent {
     let extra = Object::from([("signature", "s"), ("id", "smuggled"), ("type", "smuggled"), ("state", "smuggled")]);
     let event = event.with_extension("extra", extra).with_extension("name", "chart.png").with_extension("parent", "r9");

@@ -331,10 +331,14 @@ fn assertion(keyword: &Keyword, value: &Value, path: Path<'_>, errors: &mut Vec<
         (Keyword::Enum(options), _) if !options.iter().any(|option| is_equal(value, option)) => {
             fail(ErrorKind::Enum(Arc::clone(options)), format_args!("{value} is not one of {}", listed(options)));
         }
-        (Keyword::Minimum(limit), Value::Number(number)) if compare(number, limit).is_some_and(std::cmp::Ordering::is_lt) => {
+        (Keyword::Minimum(limit), Value::Number(number))
+            if compare(number, limit).is_some_and(std::cmp::Ordering::is_lt) =>
+        {
             fail(ErrorKind::Other, format_args!("{number} is less than the minimum of {limit}"));
         }
-        (Keyword::Maximum(limit), Value::Number(number)) if compare(number, limit).is_some_and(std::cmp::Ordering::is_gt) => {
+        (Keyword::Maximum(limit), Value::Number(number))
+            if compare(number, limit).is_some_and(std::cmp::Ordering::is_gt) =>
+        {
             fail(ErrorKind::Other, format_args!("{number} is greater than the maximum of {limit}"));
         }
         (Keyword::ExclusiveMinimum(limit), Value::Number(number))

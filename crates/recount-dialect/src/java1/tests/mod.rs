@@ -17,9 +17,7 @@ fn recorded(file: &str) -> Vec<Object> {
 }
 
 fn text_of(object: &Object, name: &str) -> String {
-    object
-        .get(name)
-        .and_then(Json::as_str).map_or_else(|| panic!("no {name} in {}", object.to_json()), str::to_owned)
+    object.get(name).and_then(Json::as_str).map_or_else(|| panic!("no {name} in {}", object.to_json()), str::to_owned)
 }
 
 /// Returns JSON with its keys sorted. The last value of a repeated key wins.

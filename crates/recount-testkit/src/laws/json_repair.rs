@@ -1,36 +1,36 @@
-//! What is true of a text that is read as an object, with repairs.
+//! Laws of parsing an object with repairs.
 
 use recount_message::Object;
 use recount_model::repair::{self, Repair};
 
 use super::{Verdict, ensure, ensure_same};
 
-/// Any text: JSON is left as it is, what is mended is JSON, and what was said of it is true.
+/// Valid JSON is not changed, repaired text is valid JSON, and the reported repairs are correct.
 ///
 /// # Errors
 ///
-/// When it is not so.
-pub fn repaired(text: &str) -> Verdict {
+/// If the law is violated.
+pub fn repair_keeps_valid_json(text: &str) -> Verdict {
     let strict = Object::parse(text);
     match (strict, repair::parse_object(text)) {
         (Ok(object), read) => {
             let read = read.map_err(|error| super::Broken::new(format!("{text}: {error}")))?;
             ensure_same!(read.object, object, "an object that was JSON already");
-            ensure!(read.repairs.is_empty(), "{text} needed no repair, but {:?} is told", read.repairs);
+            ensure!(read.repairs.is_empty(), "{text} is valid, but these repairs are reported: {:?}", read.repairs);
             as_fenced(text, &object)
         }
         (Err(_), Ok(read)) => {
             let blank = text.trim().is_empty();
-            ensure!(blank || !read.repairs.is_empty(), "{text} was repaired, and nothing is told");
+            ensure!(blank || !read.repairs.is_empty(), "{text} was repaired, but no repair is reported");
             let again = Object::parse(&read.object.to_json()).ok();
-            ensure_same!(again.as_ref(), Some(&read.object), "what was repaired, once more");
+            ensure_same!(again.as_ref(), Some(&read.object), "the repaired object, parsed again");
             Ok(())
         }
         (Err(_), Err(_)) => Ok(()),
     }
 }
 
-/// JSON that goes through the reader that repairs, because something stands around it, comes out as it went in.
+/// An object in a Markdown fence is parsed unchanged.
 fn as_fenced(text: &str, object: &Object) -> Verdict {
     let fenced = format!("```json\n{text}\n```");
     let read = repair::parse_object(&fenced).map_err(|error| super::Broken::new(format!("{fenced}: {error}")))?;
@@ -39,12 +39,12 @@ fn as_fenced(text: &str, object: &Object) -> Verdict {
     Ok(())
 }
 
-/// A JSON object that breaks off anywhere can be read, and what is read is a beginning of it.
+/// A JSON object that is truncated at any position can be parsed, and the result is a prefix of the object.
 ///
 /// # Errors
 ///
-/// When it is not so.
-pub fn completed(text: &str) -> Verdict {
+/// If the law is violated.
+pub fn repair_completes_truncated_json(text: &str) -> Verdict {
     let Ok(whole) = Object::parse(text) else { return Ok(()) };
     let start = text.len() - text.trim_start().len() + 1;
     let end = text.trim_end().len();

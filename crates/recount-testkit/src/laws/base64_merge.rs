@@ -1,13 +1,13 @@
-//! When two pieces of base64 can be made one.
+//! Merging of two pieces of base64.
 
 use recount_message::Base64Source;
 
-use crate::data::base64;
+use crate::base64_data::base64;
 
-/// The piece that does what two pieces do one after the other, where there is one.
+/// Merges two consecutive pieces. Returns `None` if no single piece is equivalent.
 ///
-/// `text` is what was there before them. Pieces that are complete are joined as bytes. Others are pieces of one text,
-/// and can be joined as such unless a padding ends the text before them or between them.
+/// `text` is the base64 before them. Complete pieces are merged as bytes. Others are concatenated, unless padding ends the
+/// text before or between them.
 pub(super) fn merged(text: &str, first: &str, second: &str) -> Option<String> {
     if let (Some(mut bytes), Some(more)) = (complete(first), complete(second))
         && text.len().is_multiple_of(4)
@@ -19,7 +19,7 @@ pub(super) fn merged(text: &str, first: &str, second: &str) -> Option<String> {
     (!is_padded(text) && !is_padded(&between)).then(|| format!("{first}{second}"))
 }
 
-/// The bytes of a piece that needs no other.
+/// Returns the bytes of a piece that is valid base64 by itself.
 fn complete(piece: &str) -> Option<Vec<u8>> {
     Base64Source::from_base64(piece, "").bytes().ok()
 }

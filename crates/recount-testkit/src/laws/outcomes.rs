@@ -1,18 +1,18 @@
-//! An event that cannot apply changes nothing and is reported as such, for the reason that is the case.
+//! The outcomes of the fold are correct: an ignored event changes nothing, and its reason is true.
 
 use recount_message::{
     ConfirmResult, Event, EventKind, Fold, Msg, Outcome, Reason, ReplyFold, Skipped, ToolCallBlock, ToolResultBlock,
 };
 
-use super::reasons::is_the_case;
+use super::ignore_reasons::is_true;
 use super::{Verdict, ensure, ensure_same};
 
-/// What the fold says about each event of a stream is what it does with it.
+/// The outcome of each event of a stream matches the change of the fold.
 ///
 /// # Errors
 ///
-/// When it is not.
-pub fn reported(events: &[Event<'_>]) -> Verdict {
+/// If the law is violated.
+pub fn outcomes_match_changes(events: &[Event<'_>]) -> Verdict {
     let mut fold = Fold::new();
     for (index, event) in events.iter().enumerate() {
         let before = fold.clone();
@@ -21,11 +21,7 @@ pub fn reported(events: &[Event<'_>]) -> Verdict {
         ensure_same!(new.cursor, old.cursor + 1, "the cursor after event {index}");
         check(event, &outcome, old.replies == new.replies, index)?;
         if let Some(reason) = outcome.reason() {
-            ensure!(
-                is_the_case(reason, event, &before),
-                "event {index}: {reason:?} is not the case: {}",
-                event.to_json()
-            );
+            ensure!(is_true(reason, event, &before), "event {index}: {reason:?} is not true: {}", event.to_json());
         }
         if let Some(single) = singles(event) {
             let (whole, done) = one_by_one(before, &single);
@@ -36,18 +32,18 @@ pub fn reported(events: &[Event<'_>]) -> Verdict {
     Ok(())
 }
 
-/// The same for events that are given to a message, which may be one that no stream could have made.
+/// The outcome of each event that is applied to a message matches its change. The message need not result from a stream.
 ///
 /// # Errors
 ///
-/// When it is not.
-pub fn message_reported(message: &Msg, events: &[Event<'_>]) -> Verdict {
+/// If the law is violated.
+pub fn message_outcomes_match_changes(message: &Msg, events: &[Event<'_>]) -> Verdict {
     let mut message = message.clone();
     let mut reply = ReplyFold::from_message(message.clone());
     for (index, event) in events.iter().enumerate() {
         let before = message.to_json();
         let outcome = message.append_event(event);
-        ensure_same!(outcome, reply.apply(event), "what Msg and ReplyFold say about event {index}");
+        ensure_same!(outcome, reply.apply(event), "the outcomes of Msg and ReplyFold for event {index}");
         let after = message.to_json();
         ensure_same!(after, reply.message().to_json(), "Msg and ReplyFold after event {index}");
         check(event, &outcome, before == after, index)?;
@@ -70,14 +66,14 @@ fn check(event: &Event<'_>, outcome: &Outcome, is_unchanged: bool, index: usize)
             );
         }
         Outcome::Partial(skipped) => {
-            ensure!(!skipped.is_empty(), "event {index} is partly applied, with nothing left out");
+            ensure!(!skipped.is_empty(), "event {index} is partly applied, but no item is skipped");
         }
-        other => ensure!(false, "event {index} has an outcome that no law knows: {other:?}"),
+        other => ensure!(false, "event {index} has an unexpected outcome: {other:?}"),
     }
     Ok(())
 }
 
-/// Whether an event that applies leaves a trace in the message, whatever was there before.
+/// Whether an applied event always changes the message.
 fn must_change(kind: &EventKind<'_>) -> bool {
     match kind {
         EventKind::ReplyEnd(_)
@@ -102,7 +98,7 @@ fn must_change(kind: &EventKind<'_>) -> bool {
     }
 }
 
-/// An event that lists several things, as events that list one each.
+/// Splits an event with a list of items into events with one item each. `None` if it has no items.
 fn singles<'a>(event: &Event<'a>) -> Option<Vec<Event<'a>>> {
     fn each<'a, T: Clone>(event: &Event<'a>, items: &[T], with: impl Fn(&mut EventKind<'a>, Vec<T>)) -> Vec<Event<'a>> {
         let single = |item: &T| {
@@ -137,7 +133,7 @@ fn singles<'a>(event: &Event<'a>) -> Option<Vec<Event<'a>>> {
     .filter(|singles| !singles.is_empty())
 }
 
-/// Applies the singles and says what the outcome of the whole has to be.
+/// Applies single-item events, and returns the expected outcome of the combined event.
 fn one_by_one(mut fold: Fold, singles: &[Event<'_>]) -> (Outcome, Fold) {
     let reasons: Vec<Option<Reason>> = singles.iter().map(|single| fold.apply(single).reason().cloned()).collect();
     let skipped: Vec<Skipped> = reasons

@@ -1,4 +1,4 @@
-//! A stream, a single reply and a bare message: three ways to fold, one result.
+//! The three APIs for folding a stream, a reply and a message agree.
 
 use std::collections::HashMap;
 
@@ -6,12 +6,12 @@ use recount_message::{CustomName, Event, EventKind, Fold, Msg, Outcome, ReplyFol
 
 use super::{Broken, Verdict, ensure_same};
 
-/// `Fold`, `ReplyFold` and `Msg::append_event` agree on every reply and on what they say about its events.
+/// `Fold`, `ReplyFold` and `Msg::append_event` produce the same messages and outcomes.
 ///
 /// # Errors
 ///
-/// When they do not.
-pub fn ways_agree(events: &[Event<'_>]) -> Verdict {
+/// If the law is violated.
+pub fn fold_apis_agree(events: &[Event<'_>]) -> Verdict {
     let mut fold = Fold::new();
     let mut replies: HashMap<String, (ReplyFold, Msg)> = HashMap::new();
     for (index, event) in events.iter().enumerate() {
@@ -19,11 +19,11 @@ pub fn ways_agree(events: &[Event<'_>]) -> Verdict {
         let outcome = fold.apply(event);
         let Some(id) = reply_of(event) else { continue };
         if let Some((reply, message)) = replies.get_mut(&id) {
-            ensure_same!(outcome, reply.apply(event), "what Fold and ReplyFold say about event {index}");
-            ensure_same!(outcome, message.append_event(event), "what Fold and Msg say about event {index}");
+            ensure_same!(outcome, reply.apply(event), "the outcomes of Fold and ReplyFold for event {index}");
+            ensure_same!(outcome, message.append_event(event), "the outcomes of Fold and Msg for event {index}");
         } else if is_new && outcome == Outcome::Applied {
             let reply = ReplyFold::start(event)
-                .ok_or_else(|| Broken::new(format!("event {index} began a reply and is no REPLY_START")))?;
+                .ok_or_else(|| Broken::new(format!("event {index} started a reply, but is not a REPLY_START")))?;
             let message = reply.message().clone();
             replies.insert(id, (reply, message));
         }
@@ -36,7 +36,7 @@ pub fn ways_agree(events: &[Event<'_>]) -> Verdict {
     Ok(())
 }
 
-/// The reply that an event is for. Recount's own CUSTOM events name it in their value.
+/// Returns the id of an event's reply. Recount's own CUSTOM events name it in their value.
 fn reply_of(event: &Event<'_>) -> Option<String> {
     let EventKind::Custom(custom) = &event.kind else { return event.reply_id().map(str::to_owned) };
     match custom.recount_name() {

@@ -1,28 +1,28 @@
-//! Bytes in base64, and the pieces that they come in.
+//! Random base64 data, whole and in pieces.
 
 use recount_message::Base64Source;
 
 use crate::random::Random;
-use crate::words;
+use crate::samples;
 
-/// Some bytes.
+/// Returns up to 11 random bytes.
 pub fn bytes(random: &mut Random) -> Vec<u8> {
     (0..random.below(12)).map(|_| random.number() as u8).collect()
 }
 
-/// Bytes in base64, with padding.
+/// Encodes bytes as base64 with padding.
 pub fn base64(bytes: &[u8]) -> String {
     Base64Source::new(bytes, "").data
 }
 
-/// Pieces that are complete by themselves, each with its padding: the only ones that AgentScope Python can join.
+/// Generates pieces that are valid base64 by themselves. AgentScope Python can join only such pieces.
 pub fn padded_pieces(random: &mut Random) -> Vec<String> {
     (0..random.between(1, 4)).map(|_| base64(&bytes(random))).collect()
 }
 
-/// Pieces of which some are complete and others cut anywhere.
+/// Generates pieces of which some are valid base64 by themselves and others are split at any position.
 ///
-/// Once the text ends in padding it can only go on with complete pieces, until the bytes so far fill whole groups.
+/// After a piece with padding, only complete pieces can follow until the total length is a multiple of three bytes.
 pub fn pieces(random: &mut Random) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut length = 0;
@@ -30,7 +30,7 @@ pub fn pieces(random: &mut Random) -> Vec<String> {
         let run = bytes(random);
         let text = base64(&run);
         if length % 3 == 0 && random.chance(60) {
-            pieces.extend(words::pieces(random, &text));
+            pieces.extend(samples::pieces(random, &text));
         } else {
             pieces.push(text);
         }

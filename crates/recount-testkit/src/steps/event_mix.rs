@@ -1,21 +1,21 @@
-//! What the events of a stream are about.
+//! The mix of event types in a stream.
 //!
-//! A stream of everything seldom gets far with anything, so most streams keep to a few types of events and blocks.
+//! Most streams use few types of events and blocks, so that sequences of related events are likely.
 
 use recount_message::EventType;
 
-/// What a stream is about.
+/// The types of events and blocks, and the ids, of a stream.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Theme {
-    /// The types of its events. What there is most of in life, and in trouble, stands there several times.
+pub(super) struct EventMix {
+    /// The types of events. Frequent and error-prone types are repeated.
     pub(super) types: &'static [EventType],
-    /// The kinds of blocks that come whole.
+    /// The types of complete blocks.
     pub(super) blocks: &'static [BlockKind],
     pub(super) replies: &'static [&'static str],
     pub(super) ids: &'static [&'static str],
 }
 
-/// The kinds of blocks.
+/// The types of blocks.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum BlockKind {
     Text,
@@ -27,8 +27,8 @@ pub(super) enum BlockKind {
     Unknown,
 }
 
-impl Theme {
-    pub(super) fn of(byte: u8) -> Self {
+impl EventMix {
+    pub(super) fn from_byte(byte: u8) -> Self {
         match byte % 8 {
             0 | 1 => EVERYTHING,
             2 => SPEECH,
@@ -39,7 +39,7 @@ impl Theme {
     }
 }
 
-const EVERYTHING: Theme = Theme {
+const EVERYTHING: EventMix = EventMix {
     types: EventType::ALL,
     blocks: &[
         BlockKind::Text,
@@ -55,7 +55,7 @@ const EVERYTHING: Theme = Theme {
     ids: &["a", "b", "c"],
 };
 
-const SPEECH: Theme = Theme {
+const SPEECH: EventMix = EventMix {
     types: &[
         EventType::TextBlockStart,
         EventType::TextBlockStart,
@@ -74,7 +74,7 @@ const SPEECH: Theme = Theme {
     ids: &["a", "b"],
 };
 
-const DATA: Theme = Theme {
+const DATA: EventMix = EventMix {
     types: &[
         EventType::DataBlockStart,
         EventType::DataBlockDelta,
@@ -91,7 +91,7 @@ const DATA: Theme = Theme {
     ids: &["a"],
 };
 
-const RESULTS: Theme = Theme {
+const RESULTS: EventMix = EventMix {
     types: &[
         EventType::ToolCallStart,
         EventType::ToolResultStart,
@@ -109,7 +109,7 @@ const RESULTS: Theme = Theme {
     ids: &["a"],
 };
 
-const PERMISSIONS: Theme = Theme {
+const PERMISSIONS: EventMix = EventMix {
     types: &[
         EventType::ToolCallStart,
         EventType::ToolCallDelta,

@@ -1,4 +1,4 @@
-//! An event or a message is the same however it is spelled.
+//! Decoding does not depend on the formatting of the JSON.
 
 use recount_message::{Event, Json, Msg, Object};
 
@@ -6,31 +6,30 @@ use super::{Verdict, ensure_same};
 use crate::json_text;
 use crate::random::Random;
 
-/// An event whose fields stand in another order, with white space between them and a field that comes twice, is the
-/// same event.
+/// An event decodes to the same value if its fields are reordered, padded with white space, or repeated.
 ///
 /// # Errors
 ///
-/// When it is not.
-pub fn event_in_any_spelling(event: &Event<'_>, seed: u64) -> Verdict {
+/// If the law is violated.
+pub fn event_decodes_in_any_formatting(event: &Event<'_>, seed: u64) -> Verdict {
     let Some(text) = respelled(&event.to_json(), &event.extra, seed) else { return Ok(()) };
-    ensure_same!(Event::from_json(&text).as_ref(), Ok(event), "an event spelled {text}");
+    ensure_same!(Event::from_json(&text).as_ref(), Ok(event), "an event formatted as {text}");
     Ok(())
 }
 
-/// The same for a message.
+/// A message decodes to the same value if its fields are reordered, padded with white space, or repeated.
 ///
 /// # Errors
 ///
-/// When it is not.
-pub fn message_in_any_spelling(message: &Msg, seed: u64) -> Verdict {
+/// If the law is violated.
+pub fn message_decodes_in_any_formatting(message: &Msg, seed: u64) -> Verdict {
     let Some(text) = respelled(&message.to_json(), &message.extra, seed) else { return Ok(()) };
-    ensure_same!(Msg::from_json(&text).as_ref(), Ok(message), "a message spelled {text}");
+    ensure_same!(Msg::from_json(&text).as_ref(), Ok(message), "a message formatted as {text}");
     Ok(())
 }
 
-/// The same object in another spelling. Only the unknown fields keep their order, which is all that counts about it.
-/// What nests deeper than a free value may is left alone.
+/// Returns an object with shuffled fields, white space and repeated keys. Unknown fields keep their relative order, which is
+/// significant. `None` if the text is nested too deeply to parse.
 fn respelled(text: &str, unknown: &Object, seed: u64) -> Option<String> {
     let mut random = Random::new(seed);
     let object = Object::parse(text).ok()?;
@@ -39,7 +38,7 @@ fn respelled(text: &str, unknown: &Object, seed: u64) -> Option<String> {
         object.iter().filter(|(key, _)| !is_unknown(key)).map(|(key, value)| (key, value.clone())).collect();
     let mut fields = random.shuffled(declared);
     if !fields.is_empty() && random.chance(50) {
-        // The last one of a name counts.
+        // The last value of a repeated key counts.
         let name = random.pick_ref(&fields).0;
         fields.insert(0, (name, Json::from("not this")));
     }

@@ -1,19 +1,19 @@
-//! Merging neighbouring deltas of a block keeps the result.
+//! Merging adjacent deltas of a block does not change the result.
 
 use recount_message::{AgentEvent, DataBlock, Event, EventKind, Fold, MediaBlock, Outcome, Source, ToolResultBlock};
 
-use super::pieces::merged;
+use super::base64_merge::merged;
 use super::{Verdict, ensure_same, folded, texts};
 use crate::random::Random;
 
-/// A stream in which some neighbouring deltas were made one folds to the same messages.
+/// A stream in which some adjacent deltas are merged folds to the same messages.
 ///
 /// # Errors
 ///
-/// When it does not.
-pub fn compactable(events: &[AgentEvent], seed: u64) -> Verdict {
+/// If the law is violated.
+pub fn merging_deltas_preserves_messages(events: &[AgentEvent], seed: u64) -> Verdict {
     let mut random = Random::new(seed);
-    let mut kept: Vec<Kept> = Vec::new();
+    let mut kept: Vec<MergedEvent> = Vec::new();
     let mut fold = Fold::new();
     for event in events {
         let text_before = data_text(&fold, event);
@@ -21,7 +21,7 @@ pub fn compactable(events: &[AgentEvent], seed: u64) -> Verdict {
         let joined = (is_applied && random.chance(80)).then(|| join(&kept, event)).flatten();
         match joined {
             Some((index, delta)) => kept[index].event = delta,
-            None => kept.push(Kept { event: event.clone(), text_before, is_applied }),
+            None => kept.push(MergedEvent { event: event.clone(), text_before, is_applied }),
         }
     }
     let compacted: Vec<AgentEvent> = kept.into_iter().map(|kept| kept.event).collect();
@@ -30,23 +30,23 @@ pub fn compactable(events: &[AgentEvent], seed: u64) -> Verdict {
     Ok(())
 }
 
-/// An event of the compacted stream.
-struct Kept {
+/// An event of the merged stream.
+struct MergedEvent {
     event: AgentEvent,
-    /// For data, the base64 that was there before it.
+    /// For data deltas, the base64 before the delta.
     text_before: String,
     is_applied: bool,
 }
 
-/// The delta that an event can be joined to, and what becomes of it.
-fn join(kept: &[Kept], event: &AgentEvent) -> Option<(usize, AgentEvent)> {
+/// Returns the index of the delta that an event can be merged into, and the merged delta.
+fn join(kept: &[MergedEvent], event: &AgentEvent) -> Option<(usize, AgentEvent)> {
     let target = target(event)?;
     for (index, earlier) in kept.iter().enumerate().rev() {
         let other = self::target(&earlier.event);
         if other == Some(target) {
             return joined(earlier, event).map(|delta| (index, delta));
         }
-        // Deltas of other blocks and all of other replies may stand between. Whatever else there is may not.
+        // Deltas of other blocks and events of other replies may be in between, but no other event.
         let is_elsewhere = earlier.event.reply_id().is_some_and(|reply| reply != target.reply);
         let is_other_block = other.is_some_and(|other| other.block != target.block);
         if !is_elsewhere && !is_other_block {
@@ -56,7 +56,7 @@ fn join(kept: &[Kept], event: &AgentEvent) -> Option<(usize, AgentEvent)> {
     None
 }
 
-/// What a delta adds to.
+/// The content that a delta appends to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Target<'e> {
     reply: &'e str,
@@ -78,8 +78,8 @@ fn target<'e>(event: &'e Event<'_>) -> Option<Target<'e>> {
     Some(Target { reply: event.reply_id()?, kind, block, item })
 }
 
-/// Two deltas of the same block as one, with the first one's id, time and place.
-fn joined(first: &Kept, second: &AgentEvent) -> Option<AgentEvent> {
+/// Merges two deltas of the same block, with the id, time and position of the first.
+fn joined(first: &MergedEvent, second: &AgentEvent) -> Option<AgentEvent> {
     if !first.is_applied {
         return None;
     }
@@ -104,7 +104,7 @@ fn joined(first: &Kept, second: &AgentEvent) -> Option<AgentEvent> {
     Some(joined)
 }
 
-/// The base64 that a data delta would be appended to.
+/// Returns the base64 that a data delta is appended to.
 fn data_text(fold: &Fold, event: &AgentEvent) -> String {
     let message = event.reply_id().and_then(|id| fold.message(id));
     let newest = |id: &str| message?.blocks::<DataBlock>().filter(|block| block.id == id).last();

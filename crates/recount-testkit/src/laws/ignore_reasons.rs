@@ -1,11 +1,11 @@
-//! Whether the reason that the fold gives for ignoring an event is the case.
+//! Checks that the reason for ignoring an event is true.
 
 use recount_message::{
     ContentBlock, CustomName, Event, EventKind, Fold, Msg, Reason, Source, ToolCallBlock, ToolCallState,
 };
 
-/// Whether a reason is true of an event and of the fold as it was before it.
-pub(super) fn is_the_case(reason: &Reason, event: &Event<'_>, before: &Fold) -> bool {
+/// Whether a reason is true for an event and the fold before it.
+pub(super) fn is_true(reason: &Reason, event: &Event<'_>, before: &Fold) -> bool {
     let message = |id: &str| before.message(id);
     let reply = reply_id(event).and_then(|id| before.message(&id));
     let newest = |id: &str| reply.and_then(|reply| newest_block(reply, event, id));
@@ -29,12 +29,12 @@ pub(super) fn is_the_case(reason: &Reason, event: &Event<'_>, before: &Fold) -> 
         }
         Reason::UnknownType(name) => event.event_type().is_none() && event.type_name() == name,
         Reason::BadValue(_) => event.kind.recount_name().is_some(),
-        // A stream takes every event to the reply that it is for, and what is new here is not looked into.
+        // Reasons that a stream cannot cause, or that are not covered here.
         _ => false,
     }
 }
 
-/// Whether the message with an id is a reply, and did not come whole.
+/// Whether the message with an id is a reply that was folded from events, rather than a complete message.
 fn is_reply(fold: &Fold, id: &str) -> bool {
     fold.checkpoint().replies.iter().any(|reply| reply.message.id() == id && reply.call_floor.is_some())
 }
@@ -52,7 +52,7 @@ fn reply_id(event: &Event<'_>) -> Option<String> {
     }
 }
 
-/// The newest block with an id, of the kind that the event is about.
+/// Returns the newest block with an id, of the type that the event refers to.
 fn newest_block<'m>(message: &'m Msg, event: &Event<'_>, id: &str) -> Option<&'m ContentBlock> {
     let kind = match &event.kind {
         EventKind::TextBlockStart(_) | EventKind::TextBlockDelta(_) | EventKind::TextBlockEnd(_) => "text",
@@ -66,7 +66,7 @@ fn newest_block<'m>(message: &'m Msg, event: &Event<'_>, id: &str) -> Option<&'m
     message.content().iter().rev().find(|block| block.type_name() == kind && block.id() == id)
 }
 
-/// Whether a list has several items for a call: one of them may have settled what the next one is about.
+/// Whether an event lists a call several times. An earlier item may have changed the state for the next one.
 fn lists_twice(event: &Event<'_>, id: &str) -> bool {
     let count = match &event.kind {
         EventKind::UserConfirmResult(kind) => {

@@ -1,4 +1,4 @@
-//! What a decoder makes of a response, whatever it is.
+//! Laws of decoding model responses.
 
 use recount_message::check::Checker;
 use recount_message::{AgentEvent, Fold, Msg, ReplyEnd, ReplyWriter, Stamps};
@@ -8,20 +8,20 @@ use recount_model::decode::{CallEnd, DecodeOptions, Decoder};
 use super::{Verdict, ensure, ensure_same};
 use crate::random::Random;
 
-/// However the bytes of a response are cut, they give the same events; these keep every rule, close their blocks and fold to
-/// the message that the writer has.
+/// The events do not depend on how the response is split into chunks. They are legal, close their blocks, and fold to the
+/// message of the writer.
 ///
 /// # Errors
 ///
-/// When they do not.
-pub fn decoded(provider: Provider, bytes: &[u8], seed: u64) -> Verdict {
+/// If the law is violated.
+pub fn decoding_ignores_chunk_boundaries(provider: Provider, bytes: &[u8], seed: u64) -> Verdict {
     let mut random = Random::new(seed);
     let options = options(&mut random);
     let (events, message, end) = decode(provider, bytes, options, |_| usize::MAX);
     let most = random.pick(&[1, 3, 40]);
     let (cut_events, _, cut_end) = decode(provider, bytes, options, |_| random.between(1, most));
-    ensure_same!(events, cut_events, "cut in pieces of up to {most} bytes");
-    ensure_same!(end, cut_end, "cut in pieces of up to {most} bytes");
+    ensure_same!(events, cut_events, "split into chunks of up to {most} bytes");
+    ensure_same!(end, cut_end, "split into chunks of up to {most} bytes");
 
     let mut checker = Checker::new();
     for event in &events {
@@ -34,12 +34,12 @@ pub fn decoded(provider: Provider, bytes: &[u8], seed: u64) -> Verdict {
     let mut fold = Fold::new();
     fold.extend(&events);
     ensure_same!(fold.messages().collect::<Vec<_>>(), vec![&message], "the fold of the events");
-    let is_shown = !message.content().is_empty();
-    ensure_same!(end.has_output, is_shown, "whether something was written");
+    let has_content = !message.content().is_empty();
+    ensure_same!(end.has_output, has_content, "whether something was written");
     Ok(())
 }
 
-/// Every switch in either position, and limits that are reached at times.
+/// Returns random options, sometimes with limits that the response exceeds.
 fn options(random: &mut Random) -> DecodeOptions {
     let default = DecodeOptions::default();
     DecodeOptions {

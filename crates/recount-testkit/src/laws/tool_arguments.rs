@@ -1,4 +1,4 @@
-//! What is true of the arguments that a model gives a tool.
+//! Laws of parsing and repairing tool arguments.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use recount_message::{Json, Object};
 
 use super::{Broken, Verdict, ensure, ensure_same};
 
-/// Schemas of every kind of thing that a value may have to become.
+/// Schemas for every kind of coercion.
 const SCHEMAS: [&str; 8] = [
     r#"{"type":"object"}"#,
     r#"{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"number"},"é":{"type":"boolean"}}}"#,
@@ -32,31 +32,31 @@ fn tools() -> &'static [CompiledTool] {
     })
 }
 
-/// Any text as arguments: what is right is left as it is, and what is made of the rest is right.
+/// Valid arguments are not changed, and repaired arguments are valid.
 ///
 /// # Errors
 ///
-/// When it is not so.
-pub fn arguments(text: &str, chance: u64) -> Verdict {
+/// If the law is violated.
+pub fn repaired_arguments_are_valid(text: &str, chance: u64) -> Verdict {
     ensure_same!(tools().len(), SCHEMAS.len(), "the schemas that compile");
     let Some(tool) = tools().get((chance % SCHEMAS.len() as u64) as usize) else { return Ok(()) };
     let strict = Object::parse(text).ok().filter(has_no_repeated_key);
-    let is_right = strict.as_ref().is_some_and(|object| tool.parameters().validate(&object.clone().into()).is_ok());
+    let is_valid = strict.as_ref().is_some_and(|object| tool.parameters().validate(&object.clone().into()).is_ok());
     match arguments::parse(text, tool) {
         Ok(read) => {
             let json = Json::from(read.object.clone());
-            ensure!(tool.parameters().validate(&json).is_ok(), "{text} became {json}, which is not right");
-            ensure_same!(read.is_repaired(), !is_right && !text.trim().is_empty(), "whether {text} was repaired");
-            if is_right {
-                ensure_same!(Some(&read.object), strict.as_ref(), "arguments that were right");
+            ensure!(tool.parameters().validate(&json).is_ok(), "{text} became {json}, which is invalid");
+            ensure_same!(read.is_repaired(), !is_valid && !text.trim().is_empty(), "whether {text} was repaired");
+            if is_valid {
+                ensure_same!(Some(&read.object), strict.as_ref(), "valid arguments");
             }
             let again = arguments::parse(json.as_raw(), tool).map_err(|error| Broken::new(error.to_string()))?;
-            ensure_same!(again.object, read.object, "arguments that are read again");
-            ensure!(!again.is_repaired(), "{json} needed {:?} although it was repaired", again.repaired);
+            ensure_same!(again.object, read.object, "arguments parsed again");
+            ensure!(!again.is_repaired(), "{json} needed {:?} after it was repaired", again.repaired);
             Ok(())
         }
         Err(error) => {
-            ensure!(!is_right, "{text} is right, but: {error}");
+            ensure!(!is_valid, "{text} is valid, but: {error}");
             Ok(())
         }
     }

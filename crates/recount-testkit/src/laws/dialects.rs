@@ -1,4 +1,4 @@
-//! What every dialect promises about any text.
+//! Laws of the dialects for arbitrary text.
 
 use recount_dialect::{Dialect, StreamReader};
 use recount_message::check::{Checker, Severity};
@@ -6,16 +6,16 @@ use recount_message::{DecodeError, EventKind, Json, Object};
 
 use super::{Verdict, ensure};
 
-/// How many lines are read as a stream at most. Longer streams only take longer.
-const MOST_LINES: usize = 40;
+/// The maximum number of lines that are read as a stream.
+const MAX_LINES: usize = 40;
 
-/// What can be read is the same after it was written and read again, whatever the order of its keys; and what a reader
-/// makes of any lines of Java is a legal stream.
+/// A decoded value is unchanged after encoding and decoding it again, regardless of the order of its keys. The stream reader
+/// for Java returns a legal stream for any lines.
 ///
 /// # Errors
 ///
-/// When it is not.
-pub fn translated(dialect: Dialect, bytes: &[u8]) -> Verdict {
+/// If the law is violated.
+pub fn dialect_round_trip(dialect: Dialect, bytes: &[u8]) -> Verdict {
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(()) };
     if let Ok(message) = dialect.read_message(text) {
         let written = dialect.write_message(&message);
@@ -35,21 +35,23 @@ pub fn translated(dialect: Dialect, bytes: &[u8]) -> Verdict {
     put_in_order(dialect, text)
 }
 
-/// What comes back says the same, and is written in the same way. How a text was spelled that only documents show need not
-/// be remembered.
+/// Compares a value with its re-decoded copy, and the encodings of both. Metadata about the original formatting is ignored.
 fn same(what: &str, again: Result<(String, String), DecodeError>, before: &str, written: &str) -> Verdict {
     match again {
         Ok((again, rewritten)) => {
             let is_same = sorted(&again, &["recount"]) == sorted(before, &["recount"]);
-            ensure!(is_same, "another {what} came back by {written}:\n{before}\n{again}");
-            ensure!(sorted(&rewritten, &[]) == sorted(written, &[]), "a {what} changes:\n{written}\n{rewritten}");
+            ensure!(is_same, "the {what} changed in {written}:\n{before}\n{again}");
+            ensure!(
+                sorted(&rewritten, &[]) == sorted(written, &[]),
+                "the encoding of a {what} changed:\n{written}\n{rewritten}"
+            );
         }
-        Err(error) => ensure!(false, "a {what} cannot be read again: {error}: {written}"),
+        Err(error) => ensure!(false, "a {what} cannot be decoded again: {error}: {written}"),
     }
     Ok(())
 }
 
-/// The same JSON with its keys in order, without some. Of one that comes twice the last value counts.
+/// Returns JSON with sorted keys, without some of them. For a repeated key, the last value counts.
 fn sorted(json: &str, without: &[&str]) -> String {
     Json::parse(json).map_or_else(|_| json.to_owned(), |json| sorted_value(&json, without).to_string())
 }
@@ -70,15 +72,15 @@ fn sorted_value(json: &Json, without: &[&str]) -> Json {
     }
 }
 
-/// The readers of Java's streams mend what they read.
+/// Checks that the stream reader for Java returns a legal stream.
 fn put_in_order(dialect: Dialect, text: &str) -> Verdict {
     if !matches!(dialect, Dialect::Java | Dialect::Java1) {
         return Ok(());
     }
     let mut reader = StreamReader::new(dialect);
     let mut events = Vec::new();
-    for line in text.lines().take(MOST_LINES) {
-        // What Recount wrote itself is passed on as it is, mended or not.
+    for line in text.lines().take(MAX_LINES) {
+        // Lines that Recount wrote are passed through unchanged.
         if !line.contains("recount") {
             events.extend(reader.push(line).unwrap_or_default());
         }
@@ -87,7 +89,7 @@ fn put_in_order(dialect: Dialect, text: &str) -> Verdict {
     let mut checker = Checker::new();
     for event in &events {
         if let Some(finding) = checker.event(event).into_iter().find(|finding| finding.severity == Severity::Error) {
-            // Whole messages and signals may say anything, and base64 that is none stays what it is.
+            // Complete messages and signals may have any content, and invalid base64 is passed through.
             let is_free = matches!(event.kind, EventKind::Custom(_)) || finding.code == "bad_data";
             ensure!(is_free, "{}: {}: {}", finding.code, finding.message, event.to_json());
         }

@@ -1,4 +1,4 @@
-//! The scanner and `serde_json` agree.
+//! The JSON scanner and `serde_json` accept the same texts.
 
 use recount_message::{DecodeErrorKind, Json, MAX_DEPTH, Object};
 use serde_json::Value;
@@ -6,48 +6,49 @@ use serde_json::value::RawValue;
 
 use super::{Broken, Verdict, ensure, ensure_same};
 
-/// The scanner takes what `serde_json` takes, apart from two limits that it says by name, and keeps its value.
+/// The scanner accepts the texts that `serde_json` accepts, except for two limits that have errors of their own, and keeps
+/// the value.
 ///
 /// # Errors
 ///
-/// When it does not.
-pub fn scanner_agrees(text: &str) -> Verdict {
-    // `RawValue` looks at the grammar only, as the scanner does: not at the range of numbers, not at surrogates.
+/// If the law is violated.
+pub fn scanner_agrees_with_serde_json(text: &str) -> Verdict {
+    // Like the scanner, `RawValue` checks the grammar only, and neither the range of numbers nor surrogates.
     let grammar = serde_json::from_str::<&RawValue>(text);
     let value = serde_json::from_str::<Value>(text);
     match Json::parse(text) {
         Ok(json) => {
-            ensure!(grammar.is_ok(), "the scanner takes what serde_json refuses: {text:?}");
-            ensure!(nesting(text) <= MAX_DEPTH, "the scanner takes what nests too deep: {text:?}");
+            ensure!(grammar.is_ok(), "the scanner accepts what serde_json rejects: {text:?}");
+            ensure!(nesting(text) <= MAX_DEPTH, "the scanner accepts a text that is nested too deeply: {text:?}");
             if let Err(error) = &value {
                 let known = ["number out of range", "recursion limit"];
                 let problem = error.to_string();
                 ensure!(known.iter().any(|known| problem.starts_with(known)), "serde_json: {problem}: {text:?}");
             }
-            value_survives(text, &json)?;
+            value_round_trip(text, &json)?;
         }
         Err(error) => match error.kind() {
             DecodeErrorKind::Syntax => {
-                ensure!(grammar.is_err(), "the scanner refuses what serde_json takes: {error}: {text:?}");
+                ensure!(grammar.is_err(), "the scanner rejects what serde_json accepts: {error}: {text:?}");
             }
             DecodeErrorKind::TooDeep => {
-                ensure!(nesting(text) > MAX_DEPTH, "the scanner finds {text:?} too deep");
+                ensure!(nesting(text) > MAX_DEPTH, "the scanner reports that {text:?} is nested too deeply");
             }
             DecodeErrorKind::LoneSurrogate => {
-                ensure!(value.is_err(), "the scanner finds half a pair, serde_json does not: {text:?}");
+                ensure!(value.is_err(), "the scanner reports a lone surrogate, serde_json does not: {text:?}");
             }
-            other => return Err(Broken::new(format!("{other:?} is no error of the scanner: {error}: {text:?}"))),
+            other => return Err(Broken::new(format!("{other:?} is not an error of the scanner: {error}: {text:?}"))),
         },
     }
     objects_agree(text)
 }
 
-/// The canonical text of a value has the same value, and is its own canonical text.
+/// The canonical text of a value decodes to the same value, and is its own canonical text.
 ///
 /// # Errors
 ///
-/// When it is not so.
-pub fn value_survives(text: &str, json: &Json) -> Verdict {
+/// If the law is violated.
+pub fn value_round_trip(text: &str, json: &Json) -> Verdict {
     let canonical = json.as_raw();
     ensure!(!canonical.contains(['\n', '\r', '\t']), "white space in {canonical:?}");
     ensure_same!(Json::parse(canonical).ok().as_ref(), Some(json), "the canonical text of {text:?}, read again");
@@ -59,7 +60,7 @@ pub fn value_survives(text: &str, json: &Json) -> Verdict {
     Ok(())
 }
 
-/// `Object` and `serde` take what `Json` takes.
+/// `Object` and `serde` accept the same texts as `Json`.
 fn objects_agree(text: &str) -> Verdict {
     let json = Json::parse(text).ok();
     let object = json.as_ref().and_then(Json::to_object).map(|object| object.to_json());
@@ -72,7 +73,7 @@ fn objects_agree(text: &str) -> Verdict {
     Ok(())
 }
 
-/// How deep the brackets of a text nest, as far as it is JSON.
+/// Returns the nesting depth of a JSON text.
 fn nesting(text: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let mut in_string = false;

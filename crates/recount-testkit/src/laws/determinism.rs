@@ -1,15 +1,15 @@
-//! The result depends on the events alone.
+//! The result of folding depends only on the events.
 
 use recount_message::{ContentBlock, Event, EventKind, Fold, Outcome};
 
 use super::{Broken, Verdict, ensure, ensure_same, folded, texts};
 
-/// Folding twice gives the same bytes and the same outcomes, and so does folding what the events' own JSON says.
+/// Folding twice yields the same messages and outcomes, and so does folding the events decoded from their JSON.
 ///
 /// # Errors
 ///
-/// When it does not.
-pub fn determined(events: &[Event<'_>]) -> Verdict {
+/// If the law is violated.
+pub fn folding_is_deterministic(events: &[Event<'_>]) -> Verdict {
     let (first, outcomes) = folded(events);
     let (second, again) = folded(events);
     ensure_same!(outcomes, again, "the outcomes of a second fold differ");
@@ -18,19 +18,19 @@ pub fn determined(events: &[Event<'_>]) -> Verdict {
     let mut read = Fold::new();
     for (index, (event, outcome)) in events.iter().zip(&outcomes).enumerate() {
         let text = event.to_json();
-        let event =
-            Event::from_json(&text).map_err(|error| Broken::new(format!("event {index} cannot be read: {error}")))?;
-        ensure_same!(read.apply(&event), *outcome, "event {index} fares otherwise when read from JSON");
+        let event = Event::from_json(&text)
+            .map_err(|error| Broken::new(format!("event {index} cannot be decoded: {error}")))?;
+        ensure_same!(read.apply(&event), *outcome, "the outcome of event {index} differs when it is decoded from JSON");
     }
     ensure_same!(texts(first.messages()), texts(read.messages()), "the fold of the events' JSON differs");
     Ok(())
 }
 
-/// Every event of a stream that keeps the rules does what it says, or is for the session.
+/// Every event of a legal stream applies, or belongs to the session.
 ///
 /// # Errors
 ///
-/// When the fold refuses one.
+/// If the law is violated.
 pub fn legal_events_apply(events: &[Event<'_>]) -> Verdict {
     let (_, outcomes) = folded(events);
     for (index, (outcome, event)) in outcomes.iter().zip(events).enumerate() {
@@ -40,12 +40,12 @@ pub fn legal_events_apply(events: &[Event<'_>]) -> Verdict {
     Ok(())
 }
 
-/// Once a reply of a stream that keeps the rules has ended, every tool call has its result, and nothing is open.
+/// When a reply of a legal stream has ended, every tool call has a result and no block is open.
 ///
 /// # Errors
 ///
-/// When it is not so.
-pub fn paired(events: &[Event<'_>]) -> Verdict {
+/// If the law is violated.
+pub fn ended_calls_have_results(events: &[Event<'_>]) -> Verdict {
     let (fold, _) = folded(events);
     for event in events {
         let EventKind::ReplyEnd(end) = &event.kind else { continue };

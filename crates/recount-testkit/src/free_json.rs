@@ -1,11 +1,11 @@
-//! Free JSON: metadata, values, structured output, and the fields that nobody has declared.
+//! Generator of free-form JSON: metadata, values, structured output and unknown fields.
 
 use recount_message::{Json, Object};
 
 use crate::random::Random;
-use crate::words;
+use crate::samples;
 
-/// Numbers that do not survive a way through 64-bit floats, and some that do.
+/// Numbers, of which some cannot be represented as 64-bit floats.
 const NUMBERS: &[&str] = &[
     "0",
     "-0",
@@ -28,7 +28,7 @@ const NUMBERS: &[&str] = &[
 
 const KEYS: &[&str] = &["a", "b", "id", "type", "key with space", "ключ", "", "\"", "\u{2028}", "__proto__", "state"];
 
-/// An object with a few keys. Now and then a key comes twice.
+/// Generates an object with up to three keys, which are sometimes repeated.
 pub fn object(random: &mut Random) -> Object {
     object_of(random, 3)
 }
@@ -45,7 +45,7 @@ fn object_of(random: &mut Random, depth: usize) -> Object {
     entries.into_iter().collect()
 }
 
-/// Any value.
+/// Generates any value.
 pub fn value(random: &mut Random) -> Json {
     value_of(random, 3)
 }
@@ -55,7 +55,7 @@ fn value_of(random: &mut Random, depth: usize) -> Json {
         0 => Json::null(),
         1 => random.chance(50).into(),
         2 | 3 => number(random),
-        4 => words::text(random).into(),
+        4 => samples::text(random).into(),
         5 => object_of(random, depth - 1).into(),
         6 => (0..random.below(4)).map(|_| value_of(random, depth - 1)).collect::<Vec<_>>().into(),
         _ => nested(random),
@@ -67,7 +67,7 @@ fn number(random: &mut Random) -> Json {
     Json::parse(lexeme).unwrap_or_else(|_| Json::null())
 }
 
-/// A value that nests rather deep. It stays far from the limit, which has tests of its own.
+/// Generates a deeply nested value. Its depth is far below the limit, which has tests of its own.
 fn nested(random: &mut Random) -> Json {
     let mut value = number(random);
     for _ in 0..random.below(20) {
@@ -76,19 +76,19 @@ fn nested(random: &mut Random) -> Json {
     value
 }
 
-/// Fields that no version of any side has declared.
+/// Generates fields that no implementation declares.
 pub fn unknown_fields(random: &mut Random) -> Object {
     let names = ["x_seen", "x-trace", "x \"quoted\"", "x_🌍"];
     let count = random.between(1, 2);
     names.iter().skip(random.below(3)).take(count).map(|name| (*name, value(random))).collect()
 }
 
-/// Mostly nothing, sometimes metadata.
+/// Generates metadata, which is usually empty.
 pub fn rare_metadata(random: &mut Random) -> Object {
     if random.chance(15) { object(random) } else { Object::new() }
 }
 
-/// Mostly nothing, sometimes unknown fields.
+/// Generates unknown fields, usually none.
 pub fn rare_fields(random: &mut Random) -> Object {
     if random.chance(8) { unknown_fields(random) } else { Object::new() }
 }

@@ -1,20 +1,20 @@
-//! The checker and the fold have the same idea of the rules.
+//! The checker and the fold enforce the same rules.
 
 use recount_message::check::{Checker, Finding, Severity};
 use recount_message::{CustomName, Event, Outcome, Reason};
 
 use super::{Verdict, ensure, folded};
 
-/// The checker has nothing against a stream that keeps the rules.
+/// The checker reports no error for a legal stream.
 ///
 /// # Errors
 ///
-/// When it has.
-pub fn legal_streams_check(events: &[Event<'_>]) -> Verdict {
+/// If the law is violated.
+pub fn checker_accepts_legal_stream(events: &[Event<'_>]) -> Verdict {
     let mut checker = Checker::new();
     for (index, event) in events.iter().enumerate() {
         let errors = errors(checker.event(event));
-        // A whole message may be anything.
+        // A complete message may have any content.
         if event.kind.recount_name() != Some(CustomName::Message) {
             ensure!(errors.is_empty(), "event {index}: {errors:?}: {}", event.to_json());
         }
@@ -22,12 +22,12 @@ pub fn legal_streams_check(events: &[Event<'_>]) -> Verdict {
     Ok(())
 }
 
-/// Whatever the fold ignores is an error to the checker, unless it is of a type that a later version may know.
+/// The checker reports an error for every event that the fold ignores, unless its type is unknown.
 ///
 /// # Errors
 ///
-/// When one is not.
-pub fn checked(events: &[Event<'_>]) -> Verdict {
+/// If the law is violated.
+pub fn checker_reports_ignored_events(events: &[Event<'_>]) -> Verdict {
     let (_, outcomes) = folded(events);
     let mut checker = Checker::new();
     for (index, (event, outcome)) in events.iter().zip(outcomes).enumerate() {
@@ -37,7 +37,7 @@ pub fn checked(events: &[Event<'_>]) -> Verdict {
             Outcome::Partial(_) => true,
             _ => false,
         };
-        ensure!(!is_bad || !errors.is_empty(), "the checker takes event {index}, {outcome:?}: {}", event.to_json());
+        ensure!(!is_bad || !errors.is_empty(), "the checker accepts event {index}, {outcome:?}: {}", event.to_json());
     }
     let _ = checker.finish();
     Ok(())

@@ -1,4 +1,4 @@
-//! The laws of rules about shell commands.
+//! Laws of permission rules for shell commands.
 
 use recount_agent::permission::Coverage;
 use recount_agent::permission::shell::{CommandList, SimpleCommand, coverage, suggestions};
@@ -6,13 +6,13 @@ use recount_message::PermissionBehavior::{Allow, Deny};
 
 use super::{Verdict, ensure, ensure_same};
 
-/// Any text as a shell command: only literal lists are allowed, what is written down is parsed to the same words, suggestions
-/// allow the text, and a denied command is found behind it.
+/// For any text as a shell command: only literal lists can be allowed, formatted commands parse to the same words, the
+/// suggested rules allow the text, and a denied command appended to it is detected.
 ///
 /// # Errors
 ///
-/// When a law is broken.
-pub fn shell(text: &str) -> Verdict {
+/// If the law is violated.
+pub fn shell_rules_cover_commands(text: &str) -> Verdict {
     let list = CommandList::parse(text);
     if let Some(list) = &list {
         literal(text, list)?;
@@ -21,7 +21,7 @@ pub fn shell(text: &str) -> Verdict {
     let is_literal = CommandList::parse(trimmed).is_some();
     ensure!(
         is_literal || coverage(text, &["*"], Allow) == Coverage::No,
-        "{text:?} is allowed and is not a literal list"
+        "{text:?} is allowed, but is not a literal list"
     );
     let behind = coverage(&format!("{text}\nevil x"), &["evil:*"], Deny);
     let may_hide = text.ends_with('\\') || text.len() + 7 > CommandList::MAX_LENGTH;
@@ -39,14 +39,14 @@ pub fn shell(text: &str) -> Verdict {
     Ok(())
 }
 
-/// A text that is a literal list.
+/// Checks a text that is a literal list.
 fn literal(text: &str, list: &CommandList<'_>) -> Verdict {
     let words: Vec<&[String]> = list.commands().iter().map(SimpleCommand::words).collect();
     ensure!(!words.is_empty() && words.iter().all(|words| !words.is_empty()), "{text:?} has empty commands");
     for command in list.commands() {
         let line = command.line();
         let parts = [command.text(), &line].map(CommandList::parse);
-        // A word with a single quote in it is written with a backslash.
+        // Words with a single quote are formatted with a backslash, which is not literal.
         let is_quoted = command.words().iter().any(|word| word.contains('\''));
         for part in parts.iter().take(if is_quoted { 1 } else { 2 }) {
             let part = part.as_ref().map(CommandList::commands);

@@ -1,8 +1,8 @@
-//! Texts of all kinds, and the names of things.
+//! Generator of texts, names, URLs and times from samples.
 
 use crate::random::Random;
 
-/// What texts are put together from: all that ever broke a codec.
+/// The fragments of generated texts, with characters that are difficult for codecs.
 const FRAGMENTS: &[&str] = &[
     "Hello, world",
     "the quick brown fox ",
@@ -54,12 +54,12 @@ const URLS: &[&str] = &[
 ];
 const MODELS: &[&str] = &["gpt-5", "claude-4", "qwen-max", "model \"x\"\n"];
 
-/// Any text, the empty one included.
+/// Generates a text, which may be empty.
 pub fn text(random: &mut Random) -> String {
     (0..random.below(5)).map(|_| random.pick(FRAGMENTS)).collect()
 }
 
-/// A text, cut into pieces between any two characters. Some may be empty.
+/// Splits a text into pieces at random character boundaries. Pieces may be empty.
 pub fn pieces(random: &mut Random, text: &str) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     let mut cuts: Vec<usize> = (0..random.below(5)).map(|_| random.below(characters.len() + 1)).collect();
@@ -68,32 +68,32 @@ pub fn pieces(random: &mut Random, text: &str) -> Vec<String> {
     cuts.windows(2).map(|cut| characters[cut[0]..cut[1]].iter().collect()).collect()
 }
 
-/// A sender.
+/// Generates the name of a sender.
 pub fn name(random: &mut Random) -> String {
     random.pick(NAMES).to_owned()
 }
 
-/// A tool.
+/// Generates the name of a tool.
 pub fn tool(random: &mut Random) -> String {
     random.pick(TOOLS).to_owned()
 }
 
-/// A model.
+/// Generates the name of a model.
 pub fn model(random: &mut Random) -> String {
     random.pick(MODELS).to_owned()
 }
 
-/// A media type.
+/// Generates a media type.
 pub fn media_type(random: &mut Random) -> String {
     random.pick(MEDIA_TYPES).to_owned()
 }
 
-/// A URL.
+/// Generates a URL.
 pub fn url(random: &mut Random) -> String {
     random.pick(URLS).to_owned()
 }
 
-/// A time in one of the spellings that are about.
+/// Generates a time in one of the formats in use.
 pub fn time(random: &mut Random) -> String {
     let (minute, micro) = (random.below(60), random.below(1_000_000));
     match random.below(10) {

@@ -1,26 +1,26 @@
-//! A stream that is cut anywhere goes on from a checkpoint as if nothing had happened.
+//! A fold that is resumed from a checkpoint continues as if it had not been interrupted.
 
 use recount_message::{Checkpoint, Event, Fold, Msg};
 
 use super::{Broken, Verdict, ensure_same, folded, texts};
 
-/// Resuming at one place gives the bytes and the outcomes of the uncut stream.
+/// Resuming after `cut` events yields the same messages and outcomes as the uninterrupted stream.
 ///
 /// # Errors
 ///
-/// When it does not.
-pub fn checkpointed_at(events: &[Event<'_>], cut: usize) -> Verdict {
+/// If the law is violated.
+pub fn resumes_from_checkpoint_at(events: &[Event<'_>], cut: usize) -> Verdict {
     let (before, after) = events.split_at(cut.min(events.len()));
     let (prefix, _) = folded(before);
     resumed(&prefix, after, &folded(events), cut)
 }
 
-/// Resuming at every place does.
+/// Resuming after any number of events yields the same messages and outcomes as the uninterrupted stream.
 ///
 /// # Errors
 ///
-/// When it does not at one of them.
-pub fn checkpointed(events: &[Event<'_>]) -> Verdict {
+/// If the law is violated.
+pub fn resumes_from_every_checkpoint(events: &[Event<'_>]) -> Verdict {
     let whole = folded(events);
     let mut prefix = Fold::new();
     for cut in 0..=events.len() {
@@ -43,12 +43,12 @@ fn resumed(prefix: &Fold, after: &[Event<'_>], whole: &(Fold, Vec<recount_messag
     Ok(())
 }
 
-/// Resuming after each and every event does.
+/// Resuming again after every single event yields the same messages and outcomes as the uninterrupted stream.
 ///
 /// # Errors
 ///
-/// When it does not.
-pub fn checkpointed_after_every_event(events: &[Event<'_>]) -> Verdict {
+/// If the law is violated.
+pub fn resumes_after_every_event(events: &[Event<'_>]) -> Verdict {
     let (whole, outcomes) = folded(events);
     let mut fold = Fold::new();
     for (index, (event, expected)) in events.iter().zip(&outcomes).enumerate() {
@@ -59,12 +59,12 @@ pub fn checkpointed_after_every_event(events: &[Event<'_>]) -> Verdict {
     Ok(())
 }
 
-/// Taking what has ended, again and again, gives the messages that not taking gives, also across checkpoints.
+/// Repeatedly taking the ended messages yields the same messages as not taking any, also across checkpoints.
 ///
 /// # Errors
 ///
-/// When it does not.
-pub fn taken_in_between(events: &[Event<'_>], every: usize) -> Verdict {
+/// If the law is violated.
+pub fn taking_ended_preserves_messages(events: &[Event<'_>], every: usize) -> Verdict {
     let (whole, outcomes) = folded(events);
     let mut fold = Fold::new();
     let mut taken: Vec<Msg> = Vec::new();
@@ -74,7 +74,7 @@ pub fn taken_in_between(events: &[Event<'_>], every: usize) -> Verdict {
             fold = through_json(&fold)?;
         }
         let outcome = fold.apply(event);
-        // Why a late event is late may be told less exactly, that it is may not.
+        // The reason for ignoring a late event may be less specific, but it must still be ignored.
         ensure_same!(
             expected.reason().is_some(),
             outcome.reason().is_some(),
@@ -87,13 +87,13 @@ pub fn taken_in_between(events: &[Event<'_>], every: usize) -> Verdict {
     Ok(())
 }
 
-/// A fold that was written down and read again.
+/// Writes a fold as a checkpoint, and resumes it from the text.
 fn through_json(fold: &Fold) -> Result<Fold, Broken> {
     let checkpoint = fold.checkpoint();
     let text = checkpoint.to_json();
     let read = Checkpoint::from_json(&text)
         .map_err(|error| Broken::new(format!("the checkpoint cannot be read: {error}\n  {text}")))?;
-    ensure_same!(checkpoint, read, "the checkpoint is another one when read");
-    ensure_same!(text, read.to_json(), "the checkpoint is written otherwise when read");
+    ensure_same!(checkpoint, read, "the checkpoint differs after decoding");
+    ensure_same!(text, read.to_json(), "the checkpoint is encoded differently after decoding");
     Ok(Fold::resume(read))
 }
