@@ -225,7 +225,7 @@ fn a_terminal_may_become_narrower_in_the_middle_of_a_reply() {
     let directory = directory("a_terminal_may_become_narrower");
     let mut terminal = Terminal::start(&directory, &["--model", "demo"]);
     terminal.say("a long story");
-    terminal.wait_for("wherever they joined.");
+    terminal.wait_for("from any cursor.");
     terminal.resize(40);
     // What was broken by the terminal is written over from where it begins, in lines that fit.
     terminal.wait_for("A\r");

@@ -78,9 +78,8 @@ impl Service {
         assert_eq!(status, 200, "{told}");
     }
 
-    pub(crate) fn kill(mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
+    pub(crate) fn kill(self) {
+        drop(self);
     }
 
     /// Asks it to end, and waits until it has.
@@ -95,6 +94,14 @@ impl Service {
             assert!(Instant::now() < until, "it does not end");
             thread::sleep(Duration::from_millis(10));
         }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // Fails if the process has ended.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 

@@ -32,7 +32,7 @@ fn a_conversation_without_a_browser() {
     assert_eq!(run(&service, "send", "chat", &["please use a tool", "--id", "m1"]).stdout.trim(), reply);
     service.wait_for("chat", "waiting");
     let busy = run(&service, "send", "chat", &["and another thing"]);
-    assert_eq!((busy.exit, busy.stderr.contains("is under way")), (Some(2), true), "{}", busy.stderr);
+    assert_eq!((busy.exit, busy.stderr.contains("is in progress")), (Some(2), true), "{}", busy.stderr);
 
     let listed = run(&service, "answer", "chat", &[]);
     assert!(listed.stdout.starts_with("CALL ") && listed.stdout.contains("permission"), "{}", listed.stdout);

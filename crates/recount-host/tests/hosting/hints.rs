@@ -209,7 +209,7 @@ async fn lost_background_result_is_reported_as_unknown() {
     let reply = reader.wait_for_end(&posted.reply_id).await;
     let hint = reply.first::<HintBlock>().unwrap();
     assert_eq!(hint.id, "c1.outcome");
-    assert!(hint.hint.text().unwrap().contains("not known"));
+    assert!(hint.hint.text().unwrap().contains("unknown"));
     assert_calls_answered(&reader, &reply);
 }
 

@@ -65,7 +65,7 @@ async fn child() {
 
 fn start(directory: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["killed::child", "--exact", "--nocapture", "--test-threads", "1"])
+        .args(["killed_process::child", "--exact", "--nocapture", "--test-threads", "1"])
         .env(DIRECTORY, directory)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
