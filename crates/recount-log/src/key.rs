@@ -95,7 +95,7 @@ impl SessionKey {
         Self::unchecked(tenant, &format!("{STAGED}{number:016x}"))
     }
 
-    /// Whether this is the key of a [draft](Self::draft).
+    /// Returns whether this is the key of a [staged session](Self::staged).
     pub fn is_staged(&self) -> bool {
         self.name().starts_with(STAGED)
     }

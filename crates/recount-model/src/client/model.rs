@@ -233,7 +233,7 @@ impl Model {
         format!("{}/{}", self.provider, self.name())
     }
 
-    /// Returns the context window in tokens. `None` if it is not [known](crate::context_window).
+    /// Returns the context window in tokens. `None` if it is not [known](crate::context_window()).
     #[must_use]
     pub fn context_window(&self) -> Option<u64> {
         crate::context_window(self.provider, self.name())
