@@ -1,7 +1,6 @@
 //! The complete validator, for schemas with keywords outside of the subset.
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::paths::LocationSegment;
 use jsonschema::{JsonType, Validator};
 use serde_json::Value;
 
@@ -46,12 +45,13 @@ fn converted(error: &jsonschema::ValidationError<'_>) -> ValidationError {
     ValidationError::new(location(error.instance_path()), kind, error)
 }
 
+/// Parses a JSON pointer. `Location::segments` would leave out empty keys.
 fn location(path: &jsonschema::paths::Location) -> Location {
-    let segment = |segment| match segment {
-        LocationSegment::Index(index) => Segment::Index(index),
-        LocationSegment::Property(name) => Segment::Key(name.into_owned()),
+    let segment = |segment: &str| match segment.parse() {
+        Ok(index) => Segment::Index(index),
+        Err(_) => Segment::Key(segment.replace("~1", "/").replace("~0", "~")),
     };
-    path.segments().map(segment).collect()
+    path.as_str().split('/').skip(1).map(segment).collect()
 }
 
 fn type_of(one: JsonType) -> Type {
