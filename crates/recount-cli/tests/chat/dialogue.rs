@@ -229,7 +229,9 @@ fn a_terminal_may_become_narrower_in_the_middle_of_a_reply() {
     terminal.resize(40);
     // What was broken by the terminal is written over from where it begins, in lines that fit.
     terminal.wait_for("A\r");
-    terminal.wait_for("**Paragraph 1.** A message is the fold\r\nof its events, and nothing else. Every\r\nreader of the events");
+    terminal.wait_for(
+        "**Paragraph 1.** A message is the fold\r\nof its events, and nothing else. Every\r\nreader of the events",
+    );
     terminal.press("\x03");
     terminal.wait_for("— stopped");
     terminal.leave();
