@@ -1,4 +1,4 @@
-//! Checkpoints in files.
+//! Reads and writes checkpoint files.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -13,14 +13,14 @@ use recount_message::{Checkpoint, Object};
 pub(crate) struct CheckpointFile {
     /// The path as the user gave it.
     path: PathBuf,
-    /// The file itself: where the path is a link, what it leads to is replaced and not the link.
+    /// The resolved path. If the path is a symbolic link, its target is replaced and the link is kept.
     target: PathBuf,
 }
 
-/// Where what the reader of a dialect has to remember stands, beside what the fold does.
-const READER: &str = "reader";
+/// The key of the dialect reader's state, beside the state of the fold.
+const READER_KEY: &str = "reader";
 
-/// Reads a checkpoint, and what the reader of the stream had to remember.
+/// Reads a checkpoint and the state of the dialect reader. The state is empty if the file has none.
 pub(crate) fn read(path: &Path) -> Result<(Checkpoint, Object)> {
     let text = fs::read_to_string(path).map_err(|error| {
         let hint = match error.kind() {
@@ -31,12 +31,16 @@ pub(crate) fn read(path: &Path) -> Result<(Checkpoint, Object)> {
     })?;
     let checkpoint = Checkpoint::from_json(&text).with_context(|| format!("{} is not a checkpoint", path.display()))?;
     let mut fields = Fields::document(&text)?;
-    let reader = fields.take(READER).map(Raw::to_value).transpose()?;
+    let reader = fields.take(READER_KEY).map(Raw::to_value).transpose()?;
     Ok((checkpoint, reader.and_then(|reader| reader.to_object()).unwrap_or_default()))
 }
 
 impl CheckpointFile {
-    /// Looks whether the file can be written, before any work is done that would be lost otherwise.
+    /// Validates the path before the input is read, so that no work is lost.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the path is not a regular file, or if its directory does not exist.
     pub(crate) fn at(path: &Path) -> Result<Self> {
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if target.exists() && !target.is_file() {
@@ -53,13 +57,13 @@ impl CheckpointFile {
         &self.path
     }
 
-    /// Writes a checkpoint. Whatever happens on the way, the file holds either the old one or the new one, whole.
+    /// Writes a checkpoint atomically: after a failure, the file still holds the previous checkpoint.
     pub(crate) fn write(&self, checkpoint: &Checkpoint, reader: &Object) -> Result<()> {
-        let temporary = self.temporary();
+        let temporary = self.temporary_path();
         let mut text = checkpoint.to_json();
         if !reader.is_empty() {
             text.pop();
-            write_key(&mut text, READER);
+            write_key(&mut text, READER_KEY);
             text.push_str(&reader.to_json());
             text.push('}');
         }
@@ -77,8 +81,8 @@ impl CheckpointFile {
         }
     }
 
-    /// A name beside the file: only within one file system is a rename a single step.
-    fn temporary(&self) -> PathBuf {
+    /// Returns a temporary path in the same directory: a rename is atomic only within one file system.
+    fn temporary_path(&self) -> PathBuf {
         let mut name = OsString::from(".");
         name.push(self.target.file_name().unwrap_or_default());
         name.push(format!(".{}.tmp", std::process::id()));

@@ -1,4 +1,4 @@
-//! Lines of any dialect.
+//! Reads lines of any dialect.
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -11,17 +11,17 @@ use crate::line::{self, Line};
 #[derive(Debug, Args)]
 pub(crate) struct DialectArgs {
     /// Whose JSON the input is
-    #[arg(long, value_name = "DIALECT", default_value = "native", value_parser = names())]
+    #[arg(long, value_name = "DIALECT", default_value = "native", value_parser = dialect_values())]
     pub(crate) dialect: Dialect,
 }
 
-/// The names of the dialects, which `--help` lists.
-pub(crate) fn names() -> impl TypedValueParser<Value = Dialect> {
+/// Returns the parser of `--dialect` and `--from`. `--help` lists its values.
+pub(crate) fn dialect_values() -> impl TypedValueParser<Value = Dialect> {
     PossibleValuesParser::new(Dialect::ALL.map(Dialect::name)).try_map(|name| name.parse::<Dialect>())
 }
 
-/// The names of all that can be written, which `--help` lists.
-pub(crate) fn targets() -> impl TypedValueParser<Value = Target> {
+/// Returns the parser of `--to`: dialects and front-end formats. `--help` lists its values.
+pub(crate) fn target_values() -> impl TypedValueParser<Value = Target> {
     PossibleValuesParser::new(Target::all().map(Target::name)).try_map(|name| name.parse::<Target>())
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What a line is as far as its keys tell.
+    /// Guesses the kind of a line from its keys. `None` if it is not an object or has no known key.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let fields = Object::parse(text).ok()?;
         let Some(kind) = fields.get("type") else {
@@ -51,8 +51,8 @@ impl Kind {
     }
 }
 
-/// Reads a line as a kind, and says what is wrong with it.
-pub(crate) fn try_read(dialect: Dialect, kind: Kind, text: &str) -> Result<(), DecodeError> {
+/// Validates a line as the given kind.
+pub(crate) fn validate_line(dialect: Dialect, kind: Kind, text: &str) -> Result<(), DecodeError> {
     match kind {
         Kind::Message => dialect.read_message(text).map(drop),
         Kind::Block => dialect.read_block(text).map(drop),
@@ -60,37 +60,37 @@ pub(crate) fn try_read(dialect: Dialect, kind: Kind, text: &str) -> Result<(), D
     }
 }
 
-/// Whether an event has the names of native fields and none of Java's. Java's reader takes it all the same: to it they are
-/// fields that it does not know, and those that it knows are not there.
+/// Whether an event has native field names and no Java ones. The Java reader accepts such an event: it ignores the unknown
+/// fields, and the fields that it knows are optional.
 pub(crate) fn is_native_event(text: &str) -> bool {
     let Ok(fields) = Object::parse(text) else { return false };
     let has_any = |names: [&str; 2]| names.iter().any(|name| fields.contains_key(name));
     fields.contains_key("type") && has_any(["created_at", "reply_id"]) && !has_any(["createdAt", "replyId"])
 }
 
-/// Says what is wrong with a line, and which dialect it comes closest to.
+/// Returns the error message of a line, and the dialect that it matches best if that is another one.
 pub(crate) fn explain(dialect: Dialect, kind: Kind, text: &str, error: &DecodeError) -> String {
     let others = Dialect::ALL.into_iter().filter(|other| *other != dialect);
-    let mut closest = (closeness(error), dialect);
+    let mut closest = (error_depth(error), dialect);
     for other in others {
-        match try_read(other, kind, text) {
+        match validate_line(other, kind, text) {
             Ok(()) => return format!("{error} (it reads as {other}, not as {dialect})"),
-            Err(error) if closeness(&error) > closest.0 => closest = (closeness(&error), other),
+            Err(error) if error_depth(&error) > closest.0 => closest = (error_depth(&error), other),
             Err(_) => {}
         }
     }
     if closest.1 == dialect { error.to_string() } else { format!("{error} (closest to {})", closest.1) }
 }
 
-/// How far a reader has come: what is wrong deep inside is wrong with something that it has understood.
-fn closeness(error: &DecodeError) -> usize {
+/// Scores an error by the depth of its path: a deep error means that the reader accepted the levels above it.
+fn error_depth(error: &DecodeError) -> usize {
     if matches!(error.path(), "" | "type" | "role") {
         return 0;
     }
     1 + error.path().matches(['.', '[']).count()
 }
 
-/// Makes native events and messages of the lines of a dialect.
+/// Translates lines of a dialect to native events and messages.
 #[derive(Debug)]
 pub(crate) struct Translator {
     dialect: Dialect,
@@ -102,7 +102,7 @@ impl Translator {
         Self { dialect, reader: StreamReader::new(dialect) }
     }
 
-    /// One that goes on where another has stopped.
+    /// Resumes from the [state](Self::state) of an earlier translator.
     pub(crate) fn resume(dialect: Dialect, state: &Object) -> Result<Self, DecodeError> {
         Ok(Self { dialect, reader: StreamReader::resume(dialect, state)? })
     }
@@ -111,17 +111,17 @@ impl Translator {
         self.dialect
     }
 
-    /// What has to be remembered to go on.
+    /// Returns the state that [`Self::resume`] needs.
     pub(crate) fn state(&self) -> Object {
         self.reader.state()
     }
 
-    /// What a line comes to.
+    /// Decodes a line. One line can produce several events, or none.
     pub(crate) fn decode(&mut self, line: &[u8]) -> Result<Vec<Line<'static>>, DecodeError> {
         if self.dialect == Dialect::Native {
             return Ok(vec![line::decode(line)?.into_owned()]);
         }
-        // Whatever is wrong with the bytes, this says it.
+        // Decode the bytes as an event to get the encoding error.
         let Ok(text) = std::str::from_utf8(line) else {
             return Err(Event::from_slice(line).err().unwrap_or_else(|| DecodeError::missing("type")));
         };
@@ -131,13 +131,13 @@ impl Translator {
         Ok(self.reader.push(text)?.into_iter().map(Line::Event).collect())
     }
 
-    /// A message between the events of a stream. Where it is a user's, whatever waited for something else has ended.
+    /// Handles a message between the events of a stream. A user message ends the replies that were waiting.
     fn message(&mut self, message: Msg) -> Vec<Line<'static>> {
         let ended = if message.role() == Role::User { self.reader.user_turn(message.created_at()) } else { Vec::new() };
         ended.into_iter().map(Line::Event).chain([Line::Message(message)]).collect()
     }
 
-    /// What is still to be said when the input has ended.
+    /// Returns the events that close the stream at the end of the input.
     pub(crate) fn finish(&mut self) -> Vec<AgentEvent> {
         self.reader.finish()
     }
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_told_apart() {
+    fn kind_is_guessed_from_the_keys() {
         let of = |text| Kind::of(text);
         assert_eq!(of(r#"{"role":"USER","content":[]}"#), Some(Kind::Message));
         assert_eq!(of(r#"{"type":"tool_use","id":"c"}"#), Some(Kind::Block));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_says_which_dialect_is_meant() {
+    fn error_names_the_dialect_that_matches() {
         let text = r#"{"name":"Alice","role":"user","content":[]}"#;
         let error = Dialect::Java.read_message(text).unwrap_err();
         let explained = explain(Dialect::Java, Kind::Message, text, &error);

@@ -1,18 +1,18 @@
-//! What may help with a line that cannot be read.
+//! Hints for lines that cannot be decoded.
 
 use recount_message::{DecodeError, DecodeErrorKind, Object};
 
 use crate::line::{has_no_type, is_message};
 
-/// A line that cannot be read.
+/// A line that cannot be decoded.
 pub(crate) struct BadLine<'a> {
     pub(crate) line: &'a [u8],
     pub(crate) error: &'a DecodeError,
-    /// Whether the input ends without ending the line.
-    pub(crate) cut: bool,
+    /// Whether the input ends before the line break.
+    pub(crate) is_unterminated: bool,
 }
 
-/// Guesses what the user has given in place of events.
+/// Guesses the format that the user passed instead of events. `None` if the line matches no known mistake.
 pub(crate) fn hint(bad: &BadLine<'_>) -> Option<&'static str> {
     let line = bad.line.trim_ascii_start();
     let text = std::str::from_utf8(line).unwrap_or_default();
@@ -42,7 +42,7 @@ pub(crate) fn hint(bad: &BadLine<'_>) -> Option<&'static str> {
         DecodeErrorKind::Syntax if text == "{" => {
             Some("each event must be on one line; `jq -c .` puts indented JSON on one")
         }
-        DecodeErrorKind::Syntax if bad.cut && text.starts_with('{') => {
+        DecodeErrorKind::Syntax if bad.is_unterminated && text.starts_with('{') => {
             Some("the input ends in the middle of this line")
         }
         _ => None,
@@ -61,9 +61,9 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(line: &[u8], cut: bool, expected: Option<&str>) {
+    fn check(line: &[u8], is_unterminated: bool, expected: Option<&str>) {
         let error = Event::from_slice(line).unwrap_err();
-        let hint = hint(&BadLine { line, error: &error, cut });
+        let hint = hint(&BadLine { line, error: &error, is_unterminated });
         match expected {
             Some(part) => assert!(hint.is_some_and(|hint| hint.contains(part)), "{hint:?}"),
             None => assert_eq!(hint, None),
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_the_usual_mistakes() {
+    fn common_mistakes_get_a_hint() {
         check(b"\x1f\x8b\x08\x00\xff", false, Some("gzip"));
         check(b"\xff\xfe{\x00", false, Some("UTF-16"));
         check(br#"{"name":"Alice","role":"user","content":[]}"#, false, Some("recount show"));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn says_nothing_where_it_knows_nothing() {
+    fn other_lines_get_no_hint() {
         check(b"hello", false, None);
         check(br#"{"type":"REPLY_STA"#, false, None);
         check(br#"{"type":"REPLY_START"}"#, true, None);

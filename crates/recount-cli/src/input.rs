@@ -29,12 +29,12 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
-    /// The file; nothing for standard input.
+    /// Returns the path of the file. `None` for standard input.
     fn path(&self) -> Option<&Path> {
         unless_dash(self.file.as_deref())
     }
 
-    /// Whether a path leads to the input.
+    /// Whether a path refers to the input file.
     pub(crate) fn is_file(&self, path: &Path) -> bool {
         let Some(own) = self.path() else { return false };
         match (fs::canonicalize(own), fs::canonicalize(path)) {
@@ -47,13 +47,13 @@ impl InputArgs {
 /// The bytes of a file or of standard input.
 pub(crate) struct Source {
     pub(crate) name: String,
-    /// How large a regular file is.
+    /// The size of a regular file, in bytes. `None` for pipes, terminals and devices.
     pub(crate) size: Option<u64>,
     pub(crate) reader: Box<dyn Read>,
 }
 
 impl Source {
-    /// Opens a file; standard input where it is `-` or nothing.
+    /// Opens a file, or standard input if the path is `-` or `None`.
     pub(crate) fn open(file: Option<&Path>) -> Result<Self> {
         if let Some(path) = unless_dash(file) {
             let name = path.display().to_string();
@@ -71,16 +71,16 @@ fn unless_dash(file: Option<&Path>) -> Option<&Path> {
     file.filter(|path| *path != Path::new("-"))
 }
 
-/// Reads lines and says what is wrong with those that are no good.
+/// Reads lines and reports invalid ones on standard error.
 pub(crate) struct Lines {
     name: String,
     reader: BufReader<Box<dyn Read>>,
     number: u64,
-    /// Whether the last line that was read has no line end.
-    cut: bool,
-    live: bool,
-    bad: u64,
-    /// The hints that were given.
+    /// Whether the current line has no line break.
+    is_unterminated: bool,
+    is_live: bool,
+   bad_lines: u64,
+    /// The hints that were printed.
     hints: Vec<&'static str>,
     progress: Progress,
 }
@@ -92,15 +92,15 @@ impl Lines {
             name,
             reader: BufReader::with_capacity(BUFFER, reader),
             number: 0,
-            cut: false,
-            live: size.is_none(),
-            bad: 0,
+            is_unterminated: false,
+            is_live: size.is_none(),
+           bad_lines: 0,
             hints: Vec::new(),
-            progress: Progress::over(size),
+            progress: Progress::counting_bytes(size),
         })
     }
 
-    /// Reads the next line that is not blank, without its end. Says whether there was one.
+    /// Reads the next line that is not blank, without trailing white space. Returns `false` at the end of the input.
     pub(crate) fn read(&mut self, line: &mut Vec<u8>) -> Result<bool> {
         loop {
             line.clear();
@@ -109,7 +109,7 @@ impl Lines {
                 return Ok(false);
             }
             self.number += 1;
-            self.cut = line.last() != Some(&b'\n');
+            self.is_unterminated = line.last() != Some(&b'\n');
             self.progress.advance(length);
             if self.number == 1 && line.starts_with(BYTE_ORDER_MARK) {
                 line.drain(..BYTE_ORDER_MARK.len());
@@ -121,42 +121,42 @@ impl Lines {
         }
     }
 
-    /// The number of the line that was read last, counted from one.
+    /// Returns the number of the current line. The first line is 1.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// How many lines were reported as bad.
+    /// Returns the number of lines that were reported as invalid.
     pub(crate) fn bad_lines(&self) -> u64 {
-        self.bad
+        self.bad_lines
     }
 
-    /// Whether somebody may be writing the input just now, and waiting for what becomes of it.
+    /// Whether the input may still be growing, so that output must not be held back in a buffer.
     pub(crate) fn is_live(&self) -> bool {
-        self.live
+        self.is_live
     }
 
     pub(crate) fn progress_bar(&self) -> &ProgressBar {
         self.progress.bar()
     }
 
-    /// Says on standard error that the line that was read last is no good.
+    /// Reports on standard error that the current line is invalid.
     pub(crate) fn report_bad(&mut self, line: &[u8], error: &DecodeError) {
         self.report_bad_as(line, error, &error.to_string());
     }
 
-    /// The same in other words.
-    pub(crate) fn report_bad_as(&mut self, line: &[u8], error: &DecodeError, words: &str) {
-        self.bad += 1;
-        self.tell(words);
+    /// Reports an invalid line with another message than that of the error.
+    pub(crate) fn report_bad_as(&mut self, line: &[u8], error: &DecodeError, message: &str) {
+        self.bad_lines += 1;
+        self.report(message);
         if let Some(hint) = self.hint(line, error) {
             self.write_stderr(&format!("hint: {hint}"));
         }
     }
 
-    /// What may help with a line that is no good. The same help is not offered again.
+    /// Returns a hint for an invalid line. Each hint is returned only once.
     pub(crate) fn hint(&mut self, line: &[u8], error: &DecodeError) -> Option<&'static str> {
-        let hint = hint(&BadLine { line, error, cut: self.cut })?;
+        let hint = hint(&BadLine { line, error, is_unterminated: self.is_unterminated })?;
         if self.hints.contains(&hint) {
             return None;
         }
@@ -164,18 +164,18 @@ impl Lines {
         Some(hint)
     }
 
-    /// Says something about the line that was read last on standard error.
-    pub(crate) fn tell(&self, text: &str) {
+    /// Prints a message about the current line on standard error.
+    pub(crate) fn report(&self, text: &str) {
         self.write_stderr(&format!("{}:{}: {text}", self.name, self.number));
     }
 
-    /// Says something about the whole input on standard error.
-    pub(crate) fn tell_end(&self, text: &str) {
+    /// Removes the progress bar and prints a message about the whole input on standard error.
+    pub(crate) fn report_end(&self, text: &str) {
         self.progress.finish();
         self.write_stderr(text);
     }
 
-    /// What cannot be written to standard error is lost: there is no better place for it.
+    /// Write errors are ignored: a failure of standard error cannot be reported.
     fn write_stderr(&self, text: &str) {
         self.progress.bar().suspend(|| {
             let _ = writeln!(io::stderr(), "{}", visible_line(text));
@@ -189,7 +189,7 @@ impl Drop for Lines {
     }
 }
 
-/// The size of a regular file; nothing for pipes, terminals and devices.
+/// Returns the size of a regular file, in bytes. `None` for pipes, terminals and devices.
 fn regular_size(file: &File) -> Option<u64> {
     file.metadata().ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
 }

@@ -1,4 +1,4 @@
-//! What a line is: an event or a message.
+//! Decodes a line as an event or a message.
 
 use recount_message::{DecodeError, DecodeErrorKind, Event, Msg, Object};
 
@@ -8,7 +8,7 @@ pub(crate) enum Line<'a> {
 }
 
 impl Line<'_> {
-    /// The same line, standing by itself.
+    /// Returns the line without borrows from the input.
     pub(crate) fn into_owned(self) -> Line<'static> {
         match self {
             Self::Event(event) => Line::Event(event.into_owned()),
@@ -17,7 +17,7 @@ impl Line<'_> {
     }
 }
 
-/// Reads a line as what it is. One that is neither is taken for an event that went wrong.
+/// Decodes a line as an event or a message. If it is neither, returns the error of decoding it as an event.
 pub(crate) fn decode(line: &[u8]) -> Result<Line<'_>, DecodeError> {
     let error = match Event::from_slice(line) {
         Ok(event) => return Ok(Line::Event(event)),
@@ -33,12 +33,12 @@ pub(crate) fn decode(line: &[u8]) -> Result<Line<'_>, DecodeError> {
     }
 }
 
-/// Whether a line is no event because it does not say which.
+/// Whether a line failed to decode as an event because it has no `type`.
 pub(crate) fn has_no_type(error: &DecodeError) -> bool {
     error.kind() == DecodeErrorKind::Missing && error.path() == "type"
 }
 
-/// Whether a text is a message, good or bad, as far as its keys tell.
+/// Whether a text has the keys of a message. The message may still be invalid.
 pub(crate) fn is_message(text: &str) -> bool {
     Object::parse(text).is_ok_and(|object| {
         !object.contains_key("type") && object.contains_key("role") && object.contains_key("content")
@@ -60,14 +60,14 @@ mod tests {
     }
 
     #[test]
-    fn tells_events_from_messages() {
+    fn decode_distinguishes_events_from_messages() {
         check(r#"{"type":"USER_INTERRUPT","reply_id":"r"}"#, "event USER_INTERRUPT");
         check(r#"{"type":"NEW","role":"user","content":[],"name":"Alice"}"#, "event NEW");
         check(r#"{"name":"Alice","role":"user","content":[]}"#, "message of Alice");
     }
 
     #[test]
-    fn says_what_is_wrong_with_what_the_line_seems_to_be() {
+    fn error_is_about_the_kind_that_the_keys_suggest() {
         check(
             r#"{"name":"Alice","role":"robot","content":[]}"#,
             "`role`: unknown role \"robot\", expected one of user, assistant, system",
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_a_message_that_nests_as_deep_as_it_may() {
+    fn message_with_the_deepest_allowed_nesting_is_accepted() {
         let deep = format!("{}{}", "[".repeat(127), "]".repeat(127));
         check(
             &format!(r#"{{"name":"Alice","role":"user","content":[],"metadata":{{"x":{deep}}}}}"#),

@@ -1,4 +1,4 @@
-//! The `recount` command: fold, check and show what agents say.
+//! The `recount` command: folds, checks and shows messages and events of agents, and runs agents and the server.
 
 mod checkpoint_file;
 mod commands;
@@ -113,12 +113,12 @@ fn main() -> ExitCode {
     match result {
         Ok(Status::Clean) => ExitCode::SUCCESS,
         Ok(Status::Flawed) => ExitCode::from(1),
-        // As a shell says it of what ended by SIGINT.
+        // The exit status that shells use for SIGINT.
         Ok(Status::Interrupted) => ExitCode::from(130),
         Ok(Status::Exit(code)) => ExitCode::from(code),
         Err(error) if output::is_closed(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nobody is left to tell when even this cannot be written.
+            // A failure of standard error cannot be reported.
             let _ = writeln!(io::stderr(), "error: {}", visible(&format!("{error:#}")));
             ExitCode::from(2)
         }

@@ -1,4 +1,4 @@
-//! The output: standard output, written in large pieces.
+//! Buffered standard output.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
@@ -13,19 +13,19 @@ const BUFFER: usize = 64 * 1024;
 /// Standard output, locked and buffered.
 pub(crate) struct Output {
     writer: BufWriter<Box<dyn Write>>,
-    /// Whether somebody may be waiting for each piece.
-    live: bool,
-    /// A bar that has to make room for what is written to the same terminal.
+    /// Whether each write is flushed at once, because the input may still be growing.
+    is_live: bool,
+    /// The progress bar to remove before the first write. `None` if standard output is not a terminal.
     bar: Option<ProgressBar>,
 }
 
 impl Output {
-    /// An output for programs.
+    /// Creates an output without styles, for programs.
     pub(crate) fn plain(lines: &Lines) -> Self {
         Self::new(Box::new(io::stdout().lock()), lines)
     }
 
-    /// An output for people. Styles are taken out again where nobody can see them.
+    /// Creates an output with styles. They are removed if the terminal or `color` does not allow them.
     pub(crate) fn styled(lines: &Lines, color: clap::ColorChoice) -> Self {
         let choice = match color {
             clap::ColorChoice::Auto => AutoStream::choice(&io::stdout()),
@@ -38,18 +38,18 @@ impl Output {
     fn new(writer: Box<dyn Write>, lines: &Lines) -> Self {
         Self {
             writer: BufWriter::with_capacity(BUFFER, writer),
-            live: lines.is_live(),
+            is_live: lines.is_live(),
             bar: io::stdout().is_terminal().then(|| lines.progress_bar().clone()),
         }
     }
 
-    /// Writes a piece that a reader can use by itself.
+    /// Writes a complete item, such as a line or a message. Flushes it if the input is live.
     pub(crate) fn write(&mut self, text: &str) -> Result<()> {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
         self.writer.write_all(text.as_bytes()).context("cannot write to standard output")?;
-        if self.live { self.flush() } else { Ok(()) }
+        if self.is_live { self.flush() } else { Ok(()) }
     }
 
     pub(crate) fn flush(&mut self) -> Result<()> {
@@ -57,7 +57,7 @@ impl Output {
     }
 }
 
-/// Whether an error means that nobody reads the output any more, as with `recount fold x | head -1`.
+/// Whether an error means that the reader closed the output, as with `recount fold x | head -1`.
 pub(crate) fn is_closed(error: &anyhow::Error) -> bool {
     let cause = error.downcast_ref::<io::Error>();
     cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)

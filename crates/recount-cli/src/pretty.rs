@@ -1,9 +1,9 @@
-//! Indented JSON.
+//! Formats JSON with indentation.
 
-/// Lays a well-formed JSON text out over lines, two spaces for each level.
+/// Indents a valid JSON text by two spaces per level.
 ///
-/// It moves nothing but white space: strings, numbers and the order of keys stay as they are written, which they would
-/// not if the text went through a tree of values.
+/// Changes only white space: strings, numbers and the order of keys keep their exact text. Parsing the text into values
+/// and printing them again would not preserve them.
 pub(crate) fn indented(json: &str) -> String {
     let bytes = json.as_bytes();
     let mut out = String::with_capacity(json.len() + json.len() / 4);
@@ -51,13 +51,13 @@ fn break_line(out: &mut String, depth: usize) {
     out.extend(std::iter::repeat_n("  ", depth));
 }
 
-/// Where the next byte is that is not white space.
+/// Returns the index of the next byte that is not white space.
 fn next_token(bytes: &[u8], from: usize) -> usize {
     let rest = bytes.get(from..).unwrap_or_default();
     from + (rest.len() - rest.trim_ascii_start().len())
 }
 
-/// Where a string ends, its closing quote included, whose first character is at `from`.
+/// Returns the index after the closing quote of the string whose first character is at `from`.
 fn string_end(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     loop {
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn indents_by_two() {
+    fn indents_by_two_spaces() {
         check(
             r#"{"a":1,"b":[true,{"c":null}]}"#,
             "{\n  \"a\": 1,\n  \"b\": [\n    true,\n    {\n      \"c\": null\n    }\n  ]\n}",
@@ -97,26 +97,26 @@ mod tests {
     }
 
     #[test]
-    fn keeps_empty_containers_short() {
+    fn empty_containers_stay_on_one_line() {
         check(r#"{"a":{},"b":[]}"#, "{\n  \"a\": {},\n  \"b\": []\n}");
         check("[]", "[]");
         check("{ }", "{}");
     }
 
     #[test]
-    fn keeps_what_a_number_looked_like() {
+    fn keeps_the_text_of_numbers() {
         for lexeme in ["25.0", "-0", "1.0E-4", "1e400", "123456789012345678901234567890"] {
             check(lexeme, lexeme);
         }
     }
 
     #[test]
-    fn keeps_the_order_of_keys_and_their_repetition() {
+    fn keeps_key_order_and_duplicate_keys() {
         check(r#"{"b":1,"a":2,"b":3}"#, "{\n  \"b\": 1,\n  \"a\": 2,\n  \"b\": 3\n}");
     }
 
     #[test]
-    fn looks_into_no_string() {
+    fn brackets_inside_strings_are_ignored() {
         check(r#""{\"a\":[1, 2]} \\""#, r#""{\"a\":[1, 2]} \\""#);
         check(r#"["é 世 \\\"","]"]"#, "[\n  \"é 世 \\\\\\\"\",\n  \"]\"\n]");
     }

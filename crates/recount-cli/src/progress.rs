@@ -1,26 +1,26 @@
-//! The progress bar.
+//! The progress bar on standard error.
 
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// An input of this size is worth a bar from the start.
-const LARGE: u64 = 8 * 1024 * 1024;
-/// Any other is worth one when it takes this long.
-const LONG: Duration = Duration::from_secs(1);
-/// How many bytes go by unnoticed, so that lines cost nothing.
-const STEP: u64 = 128 * 1024;
+/// Inputs above this size, in bytes, show the bar at once.
+const LARGE_BYTES: u64 = 8 * 1024 * 1024;
+/// Smaller inputs show the bar after this time.
+const SLOW: Duration = Duration::from_secs(1);
+/// The bytes between two updates of the bar, so that a line costs only an addition.
+const UPDATE_BYTES: u64 = 128 * 1024;
 
-/// So many entries are worth a bar from the start.
-const MANY: u64 = 100_000;
-/// How many of them go by unnoticed.
-const FEW: u64 = 1_000;
+/// More entries than this show the bar at once.
+const LARGE_ENTRIES: u64 = 100_000;
+/// The entries between two updates of the bar.
+const UPDATE_ENTRIES: u64 = 1_000;
 
-const COUNT_TEMPLATE: &str = "{bar:24} {human_pos} of {human_len} entries, {eta} left";
-const TEMPLATE: &str = "{bar:24} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
+const ENTRIES_TEMPLATE: &str = "{bar:24} {human_pos} of {human_len} entries, {eta} left";
+const BYTES_TEMPLATE: &str = "{bar:24} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
 
-/// Tells how far the reading has come, on standard error, if that is a terminal and the input is large or slow.
+/// Shows the progress of reading on standard error, if it is a terminal and the input is large or slow.
 pub(crate) struct Progress {
     bar: ProgressBar,
     template: &'static str,
@@ -30,18 +30,18 @@ pub(crate) struct Progress {
     started: Instant,
     shown: bool,
     read: u64,
-    noticed: u64,
+    last_update: u64,
 }
 
 impl Progress {
-    /// Over an input of some size. Where the size is not known there is nothing to tell.
-    pub(crate) fn over(size: Option<u64>) -> Self {
-        Self::new(size, TEMPLATE, LARGE, STEP)
+    /// Creates a progress bar for an input of `size` bytes. It stays hidden if the size is unknown.
+    pub(crate) fn counting_bytes(size: Option<u64>) -> Self {
+        Self::new(size, BYTES_TEMPLATE, LARGE_BYTES, UPDATE_BYTES)
     }
 
-    /// Over a number of entries.
+    /// Creates a progress bar for a number of log entries. It stays hidden if the number is unknown.
     pub(crate) fn counting_entries(count: Option<u64>) -> Self {
-        Self::new(count, COUNT_TEMPLATE, MANY, FEW)
+        Self::new(count, ENTRIES_TEMPLATE, LARGE_ENTRIES, UPDATE_ENTRIES)
     }
 
     fn new(size: Option<u64>, template: &'static str, large: u64, step: u64) -> Self {
@@ -54,22 +54,22 @@ impl Progress {
             started: Instant::now(),
             shown: false,
             read: 0,
-            noticed: 0,
+            last_update: 0,
         }
     }
 
     #[inline]
-    pub(crate) fn advance(&mut self, bytes: usize) {
-        self.read += bytes as u64;
-        if self.read - self.noticed >= self.step {
-            self.noticed = self.read;
-            self.notice();
+    pub(crate) fn advance(&mut self, amount: usize) {
+        self.read += amount as u64;
+        if self.read - self.last_update >= self.step {
+            self.last_update = self.read;
+            self.update();
         }
     }
 
-    fn notice(&mut self) {
+    fn update(&mut self) {
         let Some(total) = self.total else { return };
-        if !self.shown && (total > self.large || self.started.elapsed() > LONG) {
+        if !self.shown && (total > self.large || self.started.elapsed() > SLOW) {
             self.shown = true;
             if let Ok(style) = ProgressStyle::with_template(self.template) {
                 self.bar.set_style(style);

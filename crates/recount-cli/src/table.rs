@@ -1,8 +1,8 @@
-//! Tables for people, which scripts can cut apart at spaces.
+//! Aligned tables of text.
 
 use unicode_width::UnicodeWidthStr as _;
 
-/// Rows with their columns under one another, the first one being their names.
+/// Formats rows with aligned columns, separated by at least two spaces. The first row is the header.
 pub(crate) fn table<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> String {
     let mut widths = [0; COLUMNS];
     for row in rows {
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_stand_under_one_another() {
+    fn columns_are_aligned_by_display_width() {
         let rows = [["ID", "STATUS", "AGENT", "CREATED", "TITLE"], ["chat-7", "idle", "助手", "now", ""]];
         let rows = rows.map(|row| row.map(str::to_owned));
         assert_eq!(table(&rows), "ID      STATUS  AGENT  CREATED  TITLE\nchat-7  idle    助手   now\n");

@@ -1,16 +1,16 @@
-//! Messages that are streamed and messages that stand by themselves, in one order.
+//! Merges streamed messages and whole messages into one order.
 
 use std::collections::VecDeque;
 
 use recount_message::{Event, Fold, Msg, Outcome};
 
-/// Brings messages into the order in which they began, whether they came in events or whole.
+/// Orders messages by their start, whether they arrive as events or whole.
 #[derive(Default)]
 pub(crate) struct Timeline {
     fold: Fold,
-    /// How many messages have left the fold.
+    /// The number of messages taken out of the fold.
     taken: u64,
-    /// The messages that came whole while a reply was open, each with the number of folded ones that began before it.
+    /// Whole messages that wait for an open reply, each with the number of folded messages that started before it.
     waiting: VecDeque<(u64, Msg)>,
 }
 
@@ -19,13 +19,13 @@ impl Timeline {
         self.fold.apply(event)
     }
 
-    /// Adds a message that came whole. Unlike the fold, it takes one whose id was there before.
+    /// Adds a whole message. Unlike the fold, it accepts duplicate ids.
     pub(crate) fn message(&mut self, message: Msg) {
         let before = self.taken + self.fold.messages().count() as u64;
         self.waiting.push_back((before, message));
     }
 
-    /// Takes the messages that have ended, up to the first that has not.
+    /// Takes the ended messages, up to the first open one.
     pub(crate) fn take_ready(&mut self) -> Vec<Msg> {
         let mut ready = Vec::new();
         let ended = self.fold.take_ended();
@@ -33,7 +33,7 @@ impl Timeline {
         ready
     }
 
-    /// All that has not been taken, open replies as they stand.
+    /// Returns the remaining messages, including open replies in their current state.
     pub(crate) fn into_rest(mut self) -> Vec<Msg> {
         let mut rest = Vec::new();
         let folded = std::mem::take(&mut self.fold).into_messages();
@@ -50,7 +50,7 @@ impl Timeline {
         self.release(out);
     }
 
-    /// Lets go of those that wait for nothing more.
+    /// Moves the whole messages that no longer wait for a folded one to `out`.
     fn release(&mut self, out: &mut Vec<Msg>) {
         while let Some((_, message)) = self.waiting.pop_front_if(|(before, _)| *before <= self.taken) {
             out.push(message);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_the_order_of_the_beginnings() {
+    fn messages_are_ordered_by_their_start() {
         let mut timeline = Timeline::default();
         message(&mut timeline, "m1");
         assert_eq!(ids(&timeline.take_ready()), ["m1"]);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn gives_up_open_replies_at_the_end() {
+    fn open_replies_are_returned_at_the_end() {
         let mut timeline = Timeline::default();
         start(&mut timeline, "r1");
         message(&mut timeline, "m1");

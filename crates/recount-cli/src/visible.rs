@@ -1,13 +1,13 @@
-//! Text that cannot drive the terminal.
+//! Escapes control characters, so that text cannot control the terminal.
 
 use std::borrow::Cow;
 
-/// Writes the characters that a terminal would act on as escapes, such as `\u{1b}`. Line breaks and tabs stay.
+/// Escapes the characters that a terminal interprets, as in `\u{1b}`. Line breaks and tabs stay.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     escape(text, |character| is_dangerous(character) && !matches!(character, '\n' | '\t'))
 }
 
-/// The same for a text that must stay on its line.
+/// Like [`visible`], but escapes line breaks and tabs too: the result is one line.
 pub(crate) fn visible_line(text: &str) -> Cow<'_, str> {
     escape(text, is_dangerous)
 }
@@ -29,11 +29,11 @@ fn escape(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
 
 fn is_dangerous(character: char) -> bool {
     match character {
-        // They change the direction of what follows, so that a text reads differently from what it says.
+        // Bidirectional controls: they reorder the text that follows.
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        // Some terminals take them for line breaks.
+        // Some terminals treat these as line breaks.
         '\u{2028}' | '\u{2029}' => true,
-        // C0, DEL and C1, which begin every control sequence.
+        // C0, DEL and C1, which start all control sequences.
         _ => character.is_control(),
     }
 }
@@ -48,13 +48,13 @@ mod tests {
     }
 
     #[test]
-    fn leaves_ordinary_text_alone() {
+    fn ordinary_text_is_unchanged() {
         check("Grüße, 世界 🌍\n\tindented", "Grüße, 世界 🌍\n\tindented");
         assert!(matches!(visible("plain"), Cow::Borrowed(_)));
     }
 
     #[test]
-    fn shows_what_would_drive_the_terminal() {
+    fn control_characters_are_escaped() {
         check("\x1b[2J", r"\u{1b}[2J");
         check("\u{9b}31m", r"\u{9b}31m");
         check("\x1b]0;title\x07", r"\u{1b}]0;title\u{7}");
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_a_line_a_line() {
+    fn visible_line_escapes_line_breaks_and_tabs() {
         assert_eq!(visible_line("a\nb\tc"), r"a\nb\tc");
     }
 }

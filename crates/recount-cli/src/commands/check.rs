@@ -1,4 +1,4 @@
-//! `recount check`: whether a stream keeps to the rules.
+//! `recount check`: validates a stream.
 
 use std::collections::HashSet;
 
@@ -46,10 +46,10 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Status> {
     let lines = Lines::open(&args.input)?;
     let out = Output::plain(&lines);
     let translator = Translator::new(args.dialect.dialect);
-    Checking { json: args.json, lines, out, translator, counts: Counts::default() }.run(args.input.strict)
+    CheckRun { json: args.json, lines, out, translator, counts: Counts::default() }.run(args.input.strict)
 }
 
-struct Checking {
+struct CheckRun {
     json: bool,
     lines: Lines,
     out: Output,
@@ -63,20 +63,20 @@ struct Counts {
     messages: u64,
     errors: u64,
     warnings: u64,
-    /// A reply that starts twice is still one message.
+    /// The replies counted as messages, since a repeated `REPLY_START` is not a new message.
     reply_ids: HashSet<String>,
 }
 
-impl Checking {
+impl CheckRun {
     fn run(mut self, strict: bool) -> Result<Status> {
         let mut checker = Checker::new();
         let mut line = Vec::new();
-        let mut whole = true;
-        while whole && self.lines.read(&mut line)? {
+        let mut is_complete = true;
+        while is_complete && self.lines.read(&mut line)? {
             let findings = match self.translator.decode(&line) {
                 Ok(lines) => lines.into_iter().flat_map(|line| self.counts.check(&mut checker, &line)).collect(),
                 Err(error) => {
-                    whole = !strict;
+                    is_complete = !strict;
                     let message = match self.lines.hint(&line, &error) {
                         Some(hint) => format!("{error} (hint: {hint})"),
                         None => error.to_string(),
@@ -86,14 +86,14 @@ impl Checking {
             };
             self.print(&findings)?;
         }
-        // A stream that was not read to its end has not ended too early.
-        if whole {
+        // Findings about a truncated stream do not apply if reading stopped early.
+        if is_complete {
             let last: Vec<Finding> = self.translator.finish().iter().flat_map(|event| checker.event(event)).collect();
             self.print(&last)?;
             self.print(&checker.finish())?;
         }
         self.out.flush()?;
-        self.lines.tell_end(&self.counts.summary());
+        self.lines.report_end(&self.counts.summary());
         Ok(Status::flawed_if(self.counts.errors > 0))
     }
 

@@ -1,4 +1,4 @@
-//! `recount config`: the configuration as it takes effect.
+//! `recount config`: prints the effective configuration.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -38,10 +38,10 @@ pub(crate) struct ShowConfigArgs {
     json: bool,
 }
 
-/// The file that is read when none is named.
-const USUAL: &str = "recount.toml";
+/// The default configuration file.
+const DEFAULT_FILE: &str = "recount.toml";
 
-/// The configuration of a service, and where it is from.
+/// A loaded configuration and the path of its file.
 pub(crate) struct Loaded {
     pub(crate) config: Config,
     file: Option<PathBuf>,
@@ -54,11 +54,11 @@ pub(crate) fn run(args: &ShowConfigArgs) -> Result<Status> {
     Ok(Status::Clean)
 }
 
-/// The configuration as it takes effect.
+/// Loads the configuration from the file and the environment variables.
 pub(crate) fn load(args: &ConfigArgs) -> Result<Loaded> {
-    let usual = PathBuf::from(USUAL);
-    // A directory of this name may be the placeholder of a running sandbox.
-    let file = args.config.clone().or_else(|| usual.is_file().then_some(usual));
+    let default = PathBuf::from(DEFAULT_FILE);
+    // A running sandbox can create a placeholder directory with this name.
+    let file = args.config.clone().or_else(|| default.is_file().then_some(default));
     let text = match &file {
         Some(file) => Some(
             std::fs::read_to_string(file)
@@ -68,18 +68,18 @@ pub(crate) fn load(args: &ConfigArgs) -> Result<Loaded> {
     };
     match Config::load(text.as_deref(), std::env::vars()) {
         Ok(config) => {
-            let from = || file.as_deref().map_or("the environment".to_owned(), |file| file.display().to_string());
-            telemetry::check(&config.telemetry).with_context(from)?;
+            let source = || file.as_deref().map_or("the environment".to_owned(), |file| file.display().to_string());
+            telemetry::check(&config.telemetry).with_context(source)?;
             Ok(Loaded { config, file })
         }
-        // What a variable says is on no line.
+        // Errors of environment variables have no line.
         Err(error) if error.line.is_none() => Err(error.into()),
         Err(error) => Err(in_file(error, file.as_deref())),
     }
 }
 
 impl Loaded {
-    /// The configuration with everything that follows from elsewhere.
+    /// Returns the configuration with all defaults and derived values filled in.
     fn effective(self) -> Result<Config> {
         let agents = self.agents()?;
         let mut config = self.config;
@@ -92,21 +92,21 @@ impl Loaded {
         Ok(config)
     }
 
-    /// How the programs of agents are confined, with the policy of the configuration if it names one.
-    pub(crate) fn confinement(&self, usual: Policy) -> Confinement {
-        let policy = self.config.sandbox.policy.unwrap_or(usual);
+    /// Returns the confinement of programs that agents start. `default_policy` applies if the configuration has none.
+    pub(crate) fn confinement(&self, default_policy: Policy) -> Confinement {
+        let policy = self.config.sandbox.policy.unwrap_or(default_policy);
         let confinement = Confinement::new(policy, Sandbox::detect()).hide(&self.config.server.data);
         let confinement = self.file.iter().fold(confinement, Confinement::protect);
         self.config.sandbox.apply(confinement, self.base())
     }
 
-    /// The directory in which relative paths of the file begin.
+    /// Returns the base directory of relative paths: that of the file, or the current one without a file.
     fn base(&self) -> &Path {
         let parent = self.file.as_deref().and_then(Path::parent);
         parent.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
-    /// The agents, the default one with the model that was asked for.
+    /// Creates the agents. The `model` setting of the server applies to the default agent.
     pub(crate) fn agents(&self) -> Result<Agents> {
         let file = self.file.as_deref();
         let agents = Agents::new(self.config.agents.clone(), self.base(), Environment::process())
@@ -124,14 +124,14 @@ impl Loaded {
     }
 }
 
-/// An error of a file, which names it.
+/// Adds the file name to a configuration error.
 pub(crate) fn in_file(mut error: ConfigError, file: Option<&Path>) -> anyhow::Error {
     error.file = file.map(|file| file.display().to_string());
     error.into()
 }
 
-/// What is said of a data directory that is not there.
-pub(crate) fn no_directory(directory: &Path) -> String {
+/// Returns the error message for a missing data directory.
+pub(crate) fn missing_directory_message(directory: &Path) -> String {
     let directory = directory.display();
     format!("there is no data directory {directory}\nhint: `recount serve` makes it, `--data` names another one")
 }

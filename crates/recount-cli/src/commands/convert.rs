@@ -1,4 +1,4 @@
-//! `recount convert`: from one dialect to another.
+//! `recount convert`: translates between dialects.
 
 use std::io::{self, Write as _};
 
@@ -35,11 +35,11 @@ pub(crate) struct ConvertArgs {
     input: InputArgs,
 
     /// Whose JSON the input is
-    #[arg(long, value_name = "DIALECT", value_parser = dialects::names())]
+    #[arg(long, value_name = "DIALECT", value_parser = dialects::dialect_values())]
     from: Dialect,
 
     /// Whose JSON to print
-    #[arg(long, value_name = "DIALECT", value_parser = dialects::targets())]
+    #[arg(long, value_name = "DIALECT", value_parser = dialects::target_values())]
     to: Target,
 
     /// What each line is
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Status> {
     }
     let lines = Lines::open(&args.input)?;
     let out = Output::plain(&lines);
-    let converting = Converting {
+    let conversion = Conversion {
         args,
         lines,
         out,
@@ -73,26 +73,26 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<Status> {
         fold: Fold::new(),
         session: String::new(),
     };
-    converting.run()
+    conversion.run()
 }
 
-struct Converting<'a> {
+struct Conversion<'a> {
     args: &'a ConvertArgs,
     lines: Lines,
     out: Output,
     translator: Translator,
     merger: TurnMerger,
-    /// What the events so far have come to, which the frames of a stream depend on.
+    /// The fold of the previous events. The frames of a stream depend on it.
     fold: Fold,
-    /// The session that the stream is of, as its replies say.
+    /// The session id of the last reply.
     session: String,
 }
 
-impl Converting<'_> {
+impl Conversion<'_> {
     fn run(mut self) -> Result<Status> {
         let mut line = Vec::new();
         let mut kind = self.args.kind;
-        let mut is_doubtful = is_java(self.args.from);
+        let mut is_unverified = is_java(self.args.from);
         while self.lines.read(&mut line)? {
             let text = String::from_utf8_lossy(&line).into_owned();
             let line_kind = match kind {
@@ -102,9 +102,9 @@ impl Converting<'_> {
                     None => Kind::Stream,
                 },
             };
-            if std::mem::take(&mut is_doubtful) && is_native_event(&text) {
+            if std::mem::take(&mut is_unverified) && is_native_event(&text) {
                 let from = self.args.from;
-                // Nobody is left to tell when even this cannot be written.
+                // A failure of standard error cannot be reported.
                 let _ = writeln!(
                     io::stderr(),
                     "warning: the first line reads as native, not as {from}\nhint: `--from native`"
@@ -128,7 +128,7 @@ impl Converting<'_> {
         Ok(Status::flawed_if(self.lines.bad_lines() > 0))
     }
 
-    /// Converts a line. What is wrong with it is told apart from what is wrong with the output.
+    /// Converts a line. The inner result is the error of the line, the outer one an error of the output.
     fn convert(&mut self, kind: Kind, line: &[u8], text: &str) -> Result<Result<(), DecodeError>> {
         let from = self.args.from;
         let decoded = match kind {
@@ -148,14 +148,14 @@ impl Converting<'_> {
             }
             Kind::Event => {
                 let to = self.dialect("an event")?;
-                from.read_event(text).map(|event| self.exact(to.write_event(&event)))
+                from.read_event(text).map(|event| self.format_event(to.write_event(&event)))
             }
             Kind::Stream => match self.translator.decode(line) {
                 Ok(lines) => {
                     for line in lines {
                         match line {
                             Line::Event(event) => self.event(&event)?,
-                            Line::Message(message) => self.event(&whole(&message))?,
+                            Line::Message(message) => self.event(&message_event(&message))?,
                         }
                     }
                     return Ok(Ok(()));
@@ -169,7 +169,7 @@ impl Converting<'_> {
         }
     }
 
-    /// The dialect to write something in that stands by itself.
+    /// Returns the target dialect. Fails for front ends, which have no form for a separate `what`.
     fn dialect(&self, what: &str) -> Result<Dialect> {
         match self.args.to {
             Target::Dialect(dialect) => Ok(dialect),
@@ -178,7 +178,7 @@ impl Converting<'_> {
     }
 
     fn message(&mut self, message: &Msg) -> Result<()> {
-        let Target::Dialect(to) = self.args.to else { return self.event(&whole(message)) };
+        let Target::Dialect(to) = self.args.to else { return self.event(&message_event(message)) };
         let parts = if is_java(to) { split_turn(message) } else { vec![message.clone()] };
         parts.iter().try_for_each(|part| self.print(to.write_message(part)))
     }
@@ -188,7 +188,7 @@ impl Converting<'_> {
             self.session = start.session_id.to_string();
         }
         for frame in self.args.to.frames(&self.session, &self.fold, event) {
-            let frame = self.exact(frame);
+            let frame = self.format_event(frame);
             self.print(frame)?;
         }
         let _ = self.fold.apply(event);
@@ -196,7 +196,7 @@ impl Converting<'_> {
         Ok(())
     }
 
-    fn exact(&self, event: String) -> String {
+    fn format_event(&self, event: String) -> String {
         if self.args.exact { with_duplicate_type_key(&event) } else { event }
     }
 
@@ -206,12 +206,12 @@ impl Converting<'_> {
     }
 }
 
-/// Whether a dialect has calls and results in messages of their own.
+/// Whether a dialect has tool calls and results in separate messages.
 fn is_java(dialect: Dialect) -> bool {
     matches!(dialect, Dialect::Java | Dialect::Java1)
 }
 
-/// A message that came whole, as an event of the stream that it came in.
-fn whole(message: &Msg) -> AgentEvent {
+/// Wraps a whole message in an event.
+fn message_event(message: &Msg) -> AgentEvent {
     Event::stamped(message.id().to_owned(), message.created_at().to_owned(), CustomEvent::message(message))
 }

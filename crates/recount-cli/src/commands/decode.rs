@@ -1,4 +1,4 @@
-//! `recount decode`: what a model streamed, as events.
+//! `recount decode`: decodes a recorded model response into events.
 
 use std::io::{self, BufWriter, Read, Write};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use recount_message::{AgentEvent, Object, ReplyEnd, ReplyWriter, Stamps};
 use recount_model::Provider;
 use recount_model::decode::{CallEnd, DecodeOptions, Decoder};
 
-use super::{Status, provider_names};
+use super::{Status, provider_values};
 use crate::input::Source;
 use crate::visible::visible_line;
 
@@ -33,7 +33,7 @@ pub(crate) struct DecodeArgs {
     file: Option<PathBuf>,
 
     /// Whose response it is
-    #[arg(long, value_name = "PROVIDER", value_parser = provider_names())]
+    #[arg(long, value_name = "PROVIDER", value_parser = provider_values())]
     provider: Provider,
 
     /// Name of the agent that replies
@@ -66,17 +66,17 @@ Examples:
 pub(crate) fn run(args: &DecodeArgs) -> Result<Status> {
     let mut source = Source::open(args.file.as_deref())?;
     let is_live = source.size.is_none();
-    let mut out = Events { writer: BufWriter::new(io::stdout().lock()), is_live, broken: None };
+    let mut out = EventWriter { writer: BufWriter::new(io::stdout().lock()), is_live, error: None };
     let end = write_reply(args, &mut source, &mut out)?;
     out.flush()?;
     if let Some(error) = &end.error {
-        // Nobody is left to tell when even this cannot be written.
+        // A failure of standard error cannot be reported.
         let _ = writeln!(io::stderr(), "{}", visible_line(&format!("{}: {}: {error}", source.name, error.class())));
     }
     Ok(Status::flawed_if(end.error.is_some()))
 }
 
-fn write_reply(args: &DecodeArgs, source: &mut Source, out: &mut Events) -> Result<CallEnd> {
+fn write_reply(args: &DecodeArgs, source: &mut Source, out: &mut EventWriter) -> Result<CallEnd> {
     let stamps = if args.repeatable { Stamps::repeatable() } else { Stamps::default() };
     let mut reply = ReplyWriter::start(|event| out.write(&event), stamps, "decode", args.name.clone());
     reply.model_call(args.model.clone().unwrap_or_else(|| args.provider.name().to_owned()));
@@ -93,7 +93,7 @@ fn write_reply(args: &DecodeArgs, source: &mut Source, out: &mut Events) -> Resu
             outcome => outcome.with_context(|| format!("cannot read {}", source.name))?,
         };
         let bytes = buffer.get(..count).unwrap_or_default();
-        // What is wrong with the response is said at its end.
+        // `finish` returns the error of the response.
         if bytes.is_empty() || decoder.push(bytes, &mut reply).is_err() || decoder.is_done() {
             break;
         }
@@ -104,42 +104,42 @@ fn write_reply(args: &DecodeArgs, source: &mut Source, out: &mut Events) -> Resu
         None => ReplyEnd::completed(),
         Some(error) => ReplyEnd::failed(error.info()),
     };
-    reply.end(reply_end.with_metadata(about(&end)));
+    reply.end(reply_end.with_metadata(reply_metadata(&end)));
     Ok(end)
 }
 
-/// What the provider said about the response.
-fn about(end: &CallEnd) -> Object {
-    let mut about = Object::from([("finish", end.stop_reason.name())]);
-    let said = [("finish_reason", &end.provider_stop_reason), ("response_id", &end.response_id), ("model", &end.model)];
-    for (key, value) in said {
+/// Returns the metadata of the reply: the stop reason, and the provider's own values.
+fn reply_metadata(end: &CallEnd) -> Object {
+    let mut metadata = Object::from([("finish", end.stop_reason.name())]);
+    let provided = [("finish_reason", &end.provider_stop_reason), ("response_id", &end.response_id), ("model", &end.model)];
+    for (key, value) in provided {
         if let Some(value) = value {
-            about.insert(key, value.as_str());
+            metadata.insert(key, value.as_str());
         }
     }
-    about
+    metadata
 }
 
-/// Events as lines. What went wrong in writing is told at the end, because a writer of events cannot fail.
-struct Events {
+/// Writes events as lines. The first write error is kept until [`Self::flush`], because the event sink cannot return one.
+struct EventWriter {
     writer: BufWriter<io::StdoutLock<'static>>,
-    /// Whether somebody may be waiting for each event.
+    /// Whether each event is flushed at once, because the input may still be growing.
     is_live: bool,
-    broken: Option<io::Error>,
+    error: Option<io::Error>,
 }
 
-impl Events {
+impl EventWriter {
     fn write(&mut self, event: &AgentEvent) {
-        if self.broken.is_none() {
+        if self.error.is_none() {
             let mut line = event.to_json();
             line.push('\n');
             let written = self.writer.write_all(line.as_bytes());
-            self.broken = written.and_then(|()| if self.is_live { self.writer.flush() } else { Ok(()) }).err();
+            self.error = written.and_then(|()| if self.is_live { self.writer.flush() } else { Ok(()) }).err();
         }
     }
 
     fn flush(mut self) -> Result<()> {
-        let outcome = match self.broken.take() {
+        let outcome = match self.error.take() {
             Some(error) => Err(error),
             None => self.writer.flush(),
         };

@@ -1,4 +1,4 @@
-//! `recount doctor`: whether everything is as it should be.
+//! `recount doctor`: checks the configuration and the data of a service.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -11,7 +11,7 @@ use recount_log::{SqliteReaders, verify};
 use recount_sandbox::{Level, Policy};
 use recount_server::{Config, Tokens};
 
-use super::config::{self, ConfigArgs, Loaded, no_directory};
+use super::config::{self, ConfigArgs, Loaded, missing_directory_message};
 use super::log::each_session;
 use super::tenants::shared_machine;
 use super::{Status, counted, sandbox};
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Status> {
             loaded
         }
         Err(error) => {
-            // Nothing that follows would be about what was meant.
+            // The other checks need the configuration.
             report.bad(&format!("{error:#}"));
             return Ok(Status::flawed_if(true));
         }
@@ -61,14 +61,14 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Status> {
     }
     agents(&loaded, &mut report);
     confinement(&loaded, &mut report);
-    guard(&loaded.config, &mut report);
+    access(&loaded.config, &mut report);
     tenants(&loaded);
     data(&loaded.config.server.data, args.deep, &mut report)?;
     let _ = io::stdout().flush();
     Ok(Status::flawed_if(report.faults > 0))
 }
 
-/// Whether the agents can work.
+/// Checks that each agent has a usable model.
 fn agents(loaded: &Loaded, report: &mut Report) {
     match loaded.agents() {
         Ok(agents) => {
@@ -83,22 +83,22 @@ fn agents(loaded: &Loaded, report: &mut Report) {
     }
 }
 
-/// Whether the programs that agents start can be confined as the configuration demands.
+/// Checks that the sandbox can enforce the configured policy.
 fn confinement(loaded: &Loaded, report: &mut Report) {
     let confinement = loaded.confinement(Policy::Required);
-    let told = confinement.describe();
+    let description = confinement.describe();
     match (confinement.policy(), confinement.sandbox().support().level) {
-        (Policy::Required, Level::None) => report.bad(&told),
-        (Policy::Required | Policy::Preferred, Level::Full) => good(&told),
-        _ => note(&told),
+        (Policy::Required, Level::None) => report.bad(&description),
+        (Policy::Required | Policy::Preferred, Level::Full) => good(&description),
+        _ => note(&description),
     }
     for line in sandbox::report(confinement.sandbox()) {
         note(&format!("sandbox: {line}"));
     }
 }
 
-/// Whether it is guarded as well as it should be.
-fn guard(config: &Config, report: &mut Report) {
+/// Checks that the service requires tokens, or accepts only local connections.
+fn access(config: &Config, report: &mut Report) {
     let tokens = Tokens::in_directory(&config.server.data);
     let is_loopback =
         ["127.0.0.1:", "localhost:", "[::1]:"].iter().any(|start| config.server.listen.starts_with(start));
@@ -121,17 +121,17 @@ fn guard(config: &Config, report: &mut Report) {
     }
 }
 
-/// Whether tenants could get at each other's sessions by the tools of an agent.
+/// Notes if the tools of an agent can access the sessions of other tenants.
 fn tenants(loaded: &Loaded) {
-    if let Some(told) = loaded.agents().ok().and_then(|agents| shared_machine(&agents, &loaded.config.server.data)) {
-        note(&told);
+    if let Some(warning) = loaded.agents().ok().and_then(|agents| shared_machine(&agents, &loaded.config.server.data)) {
+        note(&warning);
     }
 }
 
-/// Whether the log is sound.
+/// Checks the integrity of the log.
 fn data(directory: &Path, deep: bool, report: &mut Report) -> Result<()> {
     if !directory.exists() {
-        report.bad(&no_directory(directory));
+        report.bad(&missing_directory_message(directory));
         return Ok(());
     }
     let readers = match SqliteReaders::open(directory) {
@@ -146,7 +146,7 @@ fn data(directory: &Path, deep: bool, report: &mut Report) -> Result<()> {
     for fault in view.integrity_errors().context("cannot read the log")? {
         report.bad(&format!("the database: {fault}"));
     }
-    let (sessions, entries) = look_through(&*view, deep, report)?;
+    let (sessions, entries) = check_sessions(&*view, deep, report)?;
     if report.faults == before {
         let how = if deep { ", each message is the fold of its events" } else { "" };
         let (sessions, entries) = (counted(sessions, "session", "sessions"), counted(entries, "entry", "entries"));
@@ -155,7 +155,7 @@ fn data(directory: &Path, deep: bool, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-fn look_through(view: &dyn View, deep: bool, report: &mut Report) -> Result<(u64, u64)> {
+fn check_sessions(view: &dyn View, deep: bool, report: &mut Report) -> Result<(u64, u64)> {
     let (mut sessions, mut entries) = (0, 0);
     each_session(view, None, |row| {
         sessions += 1;
@@ -171,15 +171,15 @@ fn look_through(view: &dyn View, deep: bool, report: &mut Report) -> Result<(u64
     Ok((sessions, entries))
 }
 
-/// Writes what the user should know, although nothing is wrong.
+/// Prints a note: information that is not an error.
 fn note(text: &str) {
     // A closed output cannot be reported anywhere.
     let _ = writeln!(io::stdout(), "note  {}", visible_line(text));
 }
 
-/// Says that something is as it should be.
+/// Prints a passed check.
 fn good(text: &str) {
-    // Nobody is left to tell when this cannot be written.
+    // A closed output cannot be reported anywhere.
     let _ = writeln!(io::stdout(), "ok    {}", visible_line(text));
 }
 

@@ -1,4 +1,4 @@
-//! `recount fold`: from events to messages.
+//! `recount fold`: folds events into messages.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::Args;
 use recount_dialect::Dialect;
 use recount_message::{CustomEvent, DecodeError, Event, EventKind, Fold, Msg};
 
-use super::{Status, tell_unapplied};
+use super::{Status, report_unapplied};
 use crate::checkpoint_file::{self, CheckpointFile};
 use crate::dialects::{DialectArgs, Translator};
 use crate::input::{InputArgs, Lines};
@@ -78,14 +78,14 @@ pub(crate) fn run(args: &FoldArgs) -> Result<Status> {
     };
     let lines = Lines::open(&args.input)?;
     let out = Output::plain(&lines);
-    let folding = Folding { args, lines, out, translator, fold, events: 0, unapplied: 0 };
+    let run = FoldRun { args, lines, out, translator, fold, events: 0, unapplied: 0 };
     match checkpoint {
-        None => folding.whole(),
-        Some(file) => folding.piece(&file),
+        None => run.fold_all(),
+        Some(file) => run.fold_piece(&file),
     }
 }
 
-struct Folding<'a> {
+struct FoldRun<'a> {
     args: &'a FoldArgs,
     lines: Lines,
     out: Output,
@@ -95,9 +95,9 @@ struct Folding<'a> {
     unapplied: u64,
 }
 
-impl Folding<'_> {
-    /// Prints every message, open ones too.
-    fn whole(mut self) -> Result<Status> {
+impl FoldRun<'_> {
+    /// Folds the whole input and prints all messages, including open ones.
+    fn fold_all(mut self) -> Result<Status> {
         let read = self.read_all()?;
         for event in self.translator.finish() {
             self.apply(&event)?;
@@ -109,11 +109,13 @@ impl Folding<'_> {
         self.finish(read)
     }
 
-    /// Leaves what is open in the checkpoint. It is written last, so that it never claims more than was printed.
-    fn piece(mut self, file: &CheckpointFile) -> Result<Status> {
+    /// Folds one piece of a stream and saves the open messages in the checkpoint.
+    ///
+    /// The checkpoint is written last, so that its cursor is never ahead of the printed messages.
+    fn fold_piece(mut self, file: &CheckpointFile) -> Result<Status> {
         let read = match self.read_all().and_then(|read| self.out.flush().map(|()| read)) {
             Ok(read) => read,
-            // A quiet end would hide that messages are lost and the checkpoint is not there.
+            // Exiting silently would hide the lost messages and the missing checkpoint.
             Err(error) if output::is_closed(&error) => {
                 bail!("the output was closed, so {} is not written", file.path().display())
             }
@@ -123,9 +125,10 @@ impl Folding<'_> {
         self.finish(read)
     }
 
-    /// Folds the input up to its end or to the line that `--strict` stops at.
+    /// Folds the input to its end, or to the first invalid line with `--strict`.
     ///
-    /// An input that breaks off is told apart from an output that does: what was read until then is still good.
+    /// The inner result is the error of reading the input: the messages before it are still valid. The outer one is an error
+    /// of the output.
     fn read_all(&mut self) -> Result<Result<()>> {
         let mut line = Vec::new();
         loop {
@@ -134,7 +137,7 @@ impl Folding<'_> {
                 Ok(false) => return Ok(Ok(())),
                 Err(error) => return Ok(Err(error)),
             }
-            if let Err(error) = self.line(&line)? {
+            if let Err(error) = self.fold_line(&line)? {
                 self.lines.report_bad(&line, &error);
                 if self.args.input.strict {
                     return Ok(Ok(()));
@@ -143,9 +146,9 @@ impl Folding<'_> {
         }
     }
 
-    /// Folds a line. What is wrong with it is told apart from what is wrong with the output.
-    fn line(&mut self, line: &[u8]) -> Result<Result<(), DecodeError>> {
-        // Native events are folded as they stand in the line.
+    /// Folds a line. The inner result is the error of the line, the outer one an error of the output.
+    fn fold_line(&mut self, line: &[u8]) -> Result<Result<(), DecodeError>> {
+        // Native events are folded without copying them.
         if self.translator.dialect() == Dialect::Native {
             return match Event::from_slice(line) {
                 Ok(event) => self.apply(&event).map(Ok),
@@ -168,23 +171,25 @@ impl Folding<'_> {
     fn apply(&mut self, event: &Event<'_>) -> Result<()> {
         self.events += 1;
         if self.events == 1 && self.args.resume.is_some() {
-            self.hint_if_told_again(event);
+            self.hint_if_restarted(event);
         }
         let outcome = self.fold.apply(event);
         if outcome.reason().is_some() {
             self.unapplied += 1;
             if self.args.verbose {
-                tell_unapplied(&self.lines, event, &outcome);
+                report_unapplied(&self.lines, event, &outcome);
             }
         }
         self.fold.take_ended().iter().try_for_each(|message| self.print(message))
     }
 
-    /// Plain lines have no cursors, so a stream that is given again from its start would be added to what was kept of it.
-    fn hint_if_told_again(&self, first: &Event<'_>) {
+    /// Prints a hint if the input repeats the start of a reply that is in the checkpoint.
+    ///
+    /// JSON lines have no cursors, so the repeated events would be applied twice.
+    fn hint_if_restarted(&self, first: &Event<'_>) {
         let EventKind::ReplyStart(start) = &first.kind else { return };
         if self.fold.open_reply(&start.reply_id).is_some() {
-            self.lines.tell(&format!(
+            self.lines.report(&format!(
                 "hint: the checkpoint has the start of reply `{}` already; with --resume the input is the rest of the stream",
                 start.reply_id
             ));
@@ -204,7 +209,7 @@ impl Folding<'_> {
         if self.args.verbose {
             let noun = if self.events == 1 { "event" } else { "events" };
             let ignored = self.unapplied;
-            self.lines.tell_end(&format!("{} {noun}, {ignored} of them ignored whole or in part", self.events));
+            self.lines.report_end(&format!("{} {noun}, {ignored} of them ignored whole or in part", self.events));
         }
         read?;
         Ok(Status::flawed_if(self.lines.bad_lines() > 0))

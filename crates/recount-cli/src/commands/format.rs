@@ -1,4 +1,4 @@
-//! `recount format`: messages as a provider takes them.
+//! `recount format`: formats messages for a provider's request.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -10,7 +10,7 @@ use recount_message::{DecodeError, Event, EventKind, Json, Msg, Object};
 use recount_model::Provider;
 use recount_model::format::{FormatWarning, Formatter, Media, MultiAgent, RequestOptions};
 
-use super::{Status, provider_names};
+use super::{Status, provider_values};
 use crate::input::Source;
 use crate::visible::visible_line;
 
@@ -32,7 +32,7 @@ pub(crate) struct FormatArgs {
     file: Option<PathBuf>,
 
     /// Whose request it is
-    #[arg(long, value_name = "PROVIDER", value_parser = provider_names())]
+    #[arg(long, value_name = "PROVIDER", value_parser = provider_values())]
     provider: Provider,
 
     /// Tell the words of several agents as something that a user says
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &FormatArgs) -> Result<Status> {
     let messages = match read_messages(&bytes) {
         Ok(messages) => messages,
         Err(problem) => {
-            format!("{}: {problem}", source.name).lines().for_each(tell);
+            format!("{}: {problem}", source.name).lines().for_each(print_stderr);
             return Ok(Status::Flawed);
         }
     };
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &FormatArgs) -> Result<Status> {
     writeln!(io::stdout(), "{json}").context("cannot write to standard output")?;
     if args.notes {
         for note in notes {
-            tell(&format!("note: {note}"));
+            print_stderr(&format!("note: {note}"));
         }
     }
     Ok(Status::Clean)
@@ -112,9 +112,9 @@ fn format(args: &FormatArgs, messages: &[Msg], media: &Media) -> Result<(Json, V
         formatter = formatter.input_types(patterns.iter().map(|pattern| pattern.trim()));
     }
     if args.whole {
-        // Gemini has the name in its address.
+        // Gemini has the model name in the URL.
         if args.model.is_empty() && args.provider != Provider::Gemini {
-            tell("hint: the body names no model; --model puts a name in");
+            print_stderr("hint: the body names no model; --model puts a name in");
         }
         let request = formatter.request(messages, media, &RequestOptions::new(&args.model))?;
         return Ok((request.body, request.warnings));
@@ -123,7 +123,7 @@ fn format(args: &FormatArgs, messages: &[Msg], media: &Media) -> Result<(Json, V
     Ok((formatted.to_value(), formatted.warnings))
 }
 
-/// The messages of an array, or of lines. An error says which message it is about.
+/// Parses messages from a JSON array or from JSON lines. The error contains the number of the message.
 fn read_messages(bytes: &[u8]) -> Result<Vec<Msg>, String> {
     let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
     let text = text.trim_start_matches('\u{feff}').trim();
@@ -141,7 +141,7 @@ fn read_messages(bytes: &[u8]) -> Result<Vec<Msg>, String> {
         .collect()
 }
 
-/// What is wrong with a text that is no message, and what it may be instead.
+/// Returns the error message of an invalid message, with a hint if the text is an event.
 fn explain(text: &str, error: &DecodeError) -> String {
     match Event::from_json(text) {
         Ok(event) if !matches!(event.kind, EventKind::Unknown(_)) => {
@@ -165,7 +165,7 @@ fn read_media(path: &Path) -> Result<Media> {
     Ok(media)
 }
 
-/// What cannot be written to standard error is lost: there is no better place for it.
-fn tell(text: &str) {
+/// Prints a line on standard error. Write errors are ignored: they cannot be reported.
+fn print_stderr(text: &str) {
     let _ = writeln!(io::stderr(), "{}", visible_line(text));
 }

@@ -1,4 +1,4 @@
-//! The subcommands, one file each.
+//! The subcommands, one module each.
 
 pub(crate) mod ask;
 pub(crate) mod chat;
@@ -29,16 +29,16 @@ use recount_model::Provider;
 
 use crate::input::Lines;
 
-/// How a command that could be carried out has ended.
+/// The outcome of a command that ran. A command that could not run returns an error instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
-    /// All is well.
+    /// Success.
     Clean,
-    /// The input has faults, which the user has been told of.
+    /// The input has errors, which were reported.
     Flawed,
-    /// The user has stopped it.
+    /// The user cancelled the command.
     Interrupted,
-    /// It ends as a program did that it ran.
+    /// The exit status of the program that the command ran.
     Exit(u8),
 }
 
@@ -48,34 +48,34 @@ impl Status {
     }
 }
 
-/// Says on standard error which event, or which part of it, changed nothing.
-fn tell_unapplied(lines: &Lines, event: &Event<'_>, outcome: &Outcome) {
+/// Reports on standard error that an event, or a part of it, had no effect.
+fn report_unapplied(lines: &Lines, event: &Event<'_>, outcome: &Outcome) {
     let type_name = event.type_name();
     match outcome {
-        Outcome::Ignored(reason) => lines.tell(&format!("{type_name} ignored: {reason}")),
+        Outcome::Ignored(reason) => lines.report(&format!("{type_name} ignored: {reason}")),
         Outcome::Partial(parts) => {
             for part in parts {
-                lines.tell(&format!("{type_name} ignored in part, item {}: {}", part.index, part.reason));
+                lines.report(&format!("{type_name} ignored in part, item {}: {}", part.index, part.reason));
             }
         }
-        // What was applied, and what is for the session, needs no word.
+        // Applied events and events for the session are not reported.
         _ => {}
     }
 }
 
-/// The names of the providers, which `--help` lists.
-fn provider_names() -> impl TypedValueParser<Value = Provider> {
+/// Returns the parser of `--provider`. `--help` lists its values.
+fn provider_values() -> impl TypedValueParser<Value = Provider> {
     PossibleValuesParser::new(Provider::ALL.map(Provider::name)).try_map(|name| name.parse::<Provider>())
 }
 
-/// The model that the variable RECOUNT_MODEL names, where it is set.
+/// Returns the model that the variable `RECOUNT_MODEL` names. `None` if it is unset or empty.
 fn model_of_variable() -> Result<Option<ModelName>> {
     let Some(name) = env::var("RECOUNT_MODEL").ok().filter(|name| !name.is_empty()) else { return Ok(None) };
     name.parse().map(Some).map_err(|error| anyhow!("the variable RECOUNT_MODEL: {error}"))
 }
 
-/// Why a cursor cannot be continued, by the word for it.
-fn why_not_continued(reason: &str) -> &str {
+/// Returns a sentence for the `reason` of a gap.
+fn gap_reason_text(reason: &str) -> &str {
     match reason {
         "epoch" => "it is of another session, or of this one before it was restored or replaced",
         "future" => "it is beyond the end of the session",
@@ -84,7 +84,7 @@ fn why_not_continued(reason: &str) -> &str {
     }
 }
 
-/// A number of things, in words: `1 entry`, `2 entries`.
+/// Formats a count with its noun: `1 entry`, `2 entries`.
 fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -1,4 +1,4 @@
-//! `recount models`: whom one could ask.
+//! `recount models`: lists the providers and their environment variables.
 
 use std::env;
 use std::io::{self, Write};

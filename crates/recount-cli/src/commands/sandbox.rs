@@ -1,4 +1,4 @@
-//! `recount sandbox`: run a command in a profile, or show what this machine enforces.
+//! `recount sandbox`: runs a command in a profile, or shows what this machine enforces.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -68,11 +68,11 @@ Exit status:
   that of the command; 125 if it could not be confined, 127 if it was not found";
 
 pub(crate) fn run(args: &SandboxArgs) -> Result<Status> {
-    let most = match args.level {
+    let max_level = match args.level {
         LevelName::Full => Level::Full,
         LevelName::Landlock => Level::Landlock,
     };
-    let sandbox = Sandbox::detect().at_most(most);
+    let sandbox = Sandbox::detect().at_most(max_level);
     let Some((program, arguments)) = args.command.split_first() else { return show(&sandbox, args.json) };
     let base = match args.profile {
         ProfileName::ReadOnly => Access::read_only(),

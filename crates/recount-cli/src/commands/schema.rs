@@ -1,4 +1,4 @@
-//! `recount schema`: what events and messages look like, for machines.
+//! `recount schema`: prints the JSON Schema of events and messages.
 
 use std::io::{self, Write};
 

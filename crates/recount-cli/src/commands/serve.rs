@@ -1,4 +1,4 @@
-//! `recount serve`: the service.
+//! `recount serve`: runs the server.
 
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -72,23 +72,23 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Status> {
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
     let telemetry = Telemetry::start(&loaded.config.telemetry, runtime.handle())?;
     let status = runtime.block_on(serve(&loaded));
-    telemetry.end();
+    telemetry.shutdown();
     status
 }
 
 async fn serve(loaded: &Loaded) -> Result<Status> {
     let config = &loaded.config;
     let agents = loaded.agents()?.offload_to(config.server.data.join("aside"));
-    let told = format!("{}{}\n", told(&agents), capitalized(&agents.confinement().describe()));
+    let agent_and_sandbox = format!("{}{}\n", describe_agent(&agents), capitalized(&agents.confinement().describe()));
     let shared =
-        shared_machine(&agents, &config.server.data).map(|told| format!("Careful: {told}\n")).unwrap_or_default();
-    // Before anything is written: a service that cannot be reached leaves nothing behind.
-    let listening = BoundListener::bind(&config.server.listen, Some(&config.server.data)).await;
-    let listening = listening.map_err(|error| with_hint(error, &config.server.data))?;
+        shared_machine(&agents, &config.server.data).map(|warning| format!("Careful: {warning}\n")).unwrap_or_default();
+    // Bind before opening the log: if it fails, no data directory is created.
+    let listener = BoundListener::bind(&config.server.listen, Some(&config.server.data)).await;
+    let listener = listener.map_err(|error| with_hint(error, &config.server.data))?;
     let commits = CommitMeter::default();
-    let metered = commits.clone();
-    let keeping = Options::default().durability(config.durability()).on_commit(move |commit| metered.record(commit));
-    let log = Log::open(&config.server.data, keeping).map_err(|error| match error {
+    let meter = commits.clone();
+    let log_options = Options::default().durability(config.durability()).on_commit(move |commit| meter.record(commit));
+    let log = Log::open(&config.server.data, log_options).map_err(|error| match error {
         recount_log::Error::Storage(StorageError::Locked { .. }) => {
             anyhow!("{error}\nhint: `--data` names another directory; `recount sessions` looks at a service that runs")
         }
@@ -98,8 +98,8 @@ async fn serve(loaded: &Loaded) -> Result<Status> {
         OnRestartSetting::Continue => None,
         OnRestartSetting::Close => Some(OnRestart::Close),
     };
-    let hosting = HostOptions { on_restart, ..HostOptions::default() };
-    let host = Host::start(log.clone(), Arc::new(agents), hosting).await?;
+    let host_options = HostOptions { on_restart, ..HostOptions::default() };
+    let host = Host::start(log.clone(), Arc::new(agents), host_options).await?;
     let mut options = ServerOptions::default();
     options.hosts.clone_from(&config.server.hosts);
     options.data_dir = Some(config.server.data.clone());
@@ -107,9 +107,9 @@ async fn serve(loaded: &Loaded) -> Result<Status> {
     options.drain = config.drain();
     options.compact_after = Some(config.compact_after());
     options.commits = commits;
-    let server = Server::with_listener(listening, host, options);
+    let server = Server::with_listener(listener, host, options);
     let address = server.local_addr()?;
-    say(&format!("Recount is at http://{address}\n{told}{shared}Data is kept in {}\n", config.server.data.display()))?;
+    print(&format!("Recount is at http://{address}\n{agent_and_sandbox}{shared}Data is kept in {}\n", config.server.data.display()))?;
     let stop = CancellationToken::new();
     let signals = tokio::spawn(stop_on_signal(stop.clone()));
     server.run(stop).await;
@@ -118,7 +118,7 @@ async fn serve(loaded: &Loaded) -> Result<Status> {
     Ok(Status::Clean)
 }
 
-/// An error, with what can be done about it.
+/// Adds a hint to an error, if the user can fix it.
 fn with_hint(error: ServerError, data: &Path) -> anyhow::Error {
     let hint = match &error {
         ServerError::TokensRequired(_) => {
@@ -137,8 +137,8 @@ fn capitalized(sentence: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// Who answers, and why.
-fn told(agents: &Agents) -> String {
+/// Describes the default agent: its model, and the reason for the model or the problem.
+fn describe_agent(agents: &Agents) -> String {
     let name = agents.default_agent();
     let model = agents.model(name).map(|model| model.to_string()).unwrap_or_default();
     let is_named = agents.config(name).is_some_and(|config| config.model.is_some());
@@ -153,10 +153,10 @@ fn told(agents: &Agents) -> String {
     }
 }
 
-/// Waits for SIGTERM or Ctrl-C. The second one ends the process at once.
+/// Cancels `stop` on SIGTERM or Ctrl-C. A second signal exits the process immediately.
 async fn stop_on_signal(stop: CancellationToken) {
     wait_for_signal().await;
-    let _ = say("Stopping. Replies under way come to a point where they can go on; once more ends at once.\n");
+    let _ = print("Stopping. Replies under way come to a point where they can go on; once more ends at once.\n");
     stop.cancel();
     wait_for_signal().await;
     std::process::exit(130);
@@ -177,7 +177,7 @@ async fn wait_for_signal() {
     let _ = tokio::signal::ctrl_c().await;
 }
 
-fn say(text: &str) -> Result<()> {
+fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
 }

@@ -1,10 +1,10 @@
-//! `recount show`: messages as a person wants to see them.
+//! `recount show`: shows messages in the terminal.
 
 use anyhow::Result;
 use clap::{Args, ColorChoice};
 use recount_message::{Event, Msg};
 
-use super::{Status, tell_unapplied};
+use super::{Status, report_unapplied};
 use crate::dialects::{DialectArgs, Translator};
 use crate::input::{InputArgs, Lines};
 use crate::line::Line;
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Status> {
     let event = |timeline: &mut Timeline, lines: &Lines, event: &Event<'_>| {
         let outcome = timeline.event(event);
         if args.verbose {
-            tell_unapplied(lines, event, &outcome);
+            report_unapplied(lines, event, &outcome);
         }
     };
     while lines.read(&mut line)? {

@@ -1,4 +1,4 @@
-//! Tenants whose agents work on one machine.
+//! The warning about tenants whose agents share one machine.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -7,7 +7,9 @@ use recount_agent_config::Agents;
 use recount_host::AgentSource as _;
 use recount_server::Tokens;
 
-/// What there is to be careful about where several tenants share a machine: the tools of an agent see what the service sees.
+/// Returns a warning if the tokens belong to several tenants and an agent has tools. `None` otherwise.
+///
+/// The tools of an agent can access the files of the service, including the data of other tenants.
 pub(crate) fn shared_machine(agents: &Agents, data: &Path) -> Option<String> {
     let tokens = Tokens::in_directory(data).list().ok()?;
     let tenants: HashSet<&str> = tokens.iter().map(|token| token.tenant.as_str()).collect();

@@ -1,4 +1,4 @@
-//! `recount token`: who may use the service.
+//! `recount token`: creates, lists and revokes access tokens.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use recount_server::{Scope, TokenInfo, Tokens};
 use secrecy::ExposeSecret as _;
 
 use super::Status;
-use super::config::{self, ConfigArgs, no_directory};
+use super::config::{self, ConfigArgs, missing_directory_message};
 use crate::table::table;
 
 /// Make, list and revoke tokens
@@ -54,11 +54,11 @@ impl DataArgs {
         }
     }
 
-    /// The same where it must be there: the tokens of a wrong name would be none.
+    /// Returns the data directory. Fails if it does not exist: a wrong path would look like a service without tokens.
     fn existing_directory(&self) -> Result<PathBuf> {
         let directory = self.directory()?;
         if !directory.is_dir() {
-            bail!("{}", no_directory(&directory));
+            bail!("{}", missing_directory_message(&directory));
         }
         Ok(directory)
     }
@@ -101,8 +101,8 @@ pub(crate) fn run(args: &TokenArgs) -> Result<Status> {
     let text = match &args.command {
         Command::Create(args) => {
             let directory = args.data.directory()?;
-            let made = Tokens::in_directory(&directory).create(&args.tenant, args.scope);
-            let (_, token) = made.with_context(|| format!("cannot make a token in {}", directory.display()))?;
+            let created = Tokens::in_directory(&directory).create(&args.tenant, args.scope);
+            let (_, token) = created.with_context(|| format!("cannot make a token in {}", directory.display()))?;
             format!("{}\n", token.expose_secret())
         }
         Command::List(args) => {
@@ -131,7 +131,7 @@ pub(crate) fn run(args: &TokenArgs) -> Result<Status> {
 fn rows(tokens: &[TokenInfo]) -> Vec<[String; 4]> {
     let mut rows = vec![["ID", "TENANT", "SCOPE", "CREATED"].map(str::to_owned)];
     rows.extend(tokens.iter().map(|token| {
-        // The tenant of the sessions that belong to nobody, as it is written to `create`.
+        // The empty tenant, in the form that `create` accepts in a shell.
         let tenant = if token.tenant.is_empty() { "''" } else { &token.tenant };
         [&token.id, tenant, token.scope.as_str(), &token.created_at].map(str::to_owned)
     }));

@@ -1,4 +1,4 @@
-//! The frame of a message: a header and one left border.
+//! The frame of a message: a header line and a left border.
 
 use std::fmt::Write;
 
@@ -7,17 +7,17 @@ use anstyle::Style;
 use super::{DIMMED, Length};
 use crate::visible::{visible, visible_line};
 
-/// How many lines are shown of what is cut.
+/// The number of lines shown with [`Length::Cut`].
 const CUT_AFTER: usize = 20;
 
-/// A frame that is being written.
+/// Writes the frame of one message.
 ///
-/// What a message says always stands to the right of the border, and what is said about it is on it (`├─`). So no text
-/// can pass itself off as a tool's result or as the next message.
+/// Content is always to the right of the border; labels interrupt the border (`├─`). So no text can imitate a tool result
+/// or the next message.
 pub(super) struct Bubble<'o> {
     out: &'o mut String,
     border: Style,
-    /// Whether anything has been written since the header.
+    /// Whether a part was written after the header.
     filled: bool,
 }
 
@@ -33,7 +33,7 @@ impl<'o> Bubble<'o> {
         bubble
     }
 
-    /// Begins a part that has a name.
+    /// Starts a part with a label.
     pub(super) fn label(&mut self, label: &str, style: Style) {
         self.put("├─", self.border);
         self.out.push(' ');
@@ -42,7 +42,7 @@ impl<'o> Bubble<'o> {
         self.filled = true;
     }
 
-    /// Begins a part that needs no name. The header is enough of a beginning for the first one.
+    /// Starts a part without a label. Writes no separator directly after the header.
     pub(super) fn unnamed(&mut self) {
         if self.filled {
             self.put("├─", self.border);
@@ -55,7 +55,7 @@ impl<'o> Bubble<'o> {
         text.lines().for_each(|line| self.line(line, style));
     }
 
-    /// Writes lines, or the first ones and how many more there are.
+    /// Writes lines. With [`Length::Cut`], writes the first ones and the number of the others.
     pub(super) fn lines(&mut self, lines: &[impl AsRef<str>], style: Style, length: Length) {
         let shown = match length {
             Length::Whole => lines.len(),

@@ -1,16 +1,16 @@
-//! The first line of a message.
+//! Renders the header line of a message.
 
 use anstyle::{AnsiColor, Style};
 use recount_message::{FinishedReason, Msg, Role, ToolCallState};
 
 use super::bubble::Bubble;
-use super::{BAD, CAREFUL, DIMMED, GOOD, awaited, is_open};
+use super::{BAD, WARNING, DIMMED, GOOD, awaited, is_open};
 use crate::visible::visible_line;
 
-/// Begins the bubble of a message: who says it, when, how long it took and how it ended.
+/// Starts the bubble of a message with its role and name, start time, duration and outcome.
 pub(super) fn begin<'o>(out: &'o mut String, message: &Msg) -> Bubble<'o> {
     let style = role_style(message.role());
-    let mut parts = vec![(who(message), style.bold())];
+    let mut parts = vec![(author(message), style.bold())];
     parts.extend(time(message).map(|time| (time, DIMMED)));
     parts.extend(duration(message).map(|duration| (duration, DIMMED)));
     if message.parent().is_some() {
@@ -22,7 +22,7 @@ pub(super) fn begin<'o>(out: &'o mut String, message: &Msg) -> Bubble<'o> {
         (ToolCallState::Asking, "waits for a confirmation"),
         (ToolCallState::Submitted, "waits for a result from outside"),
     ] {
-        parts.extend(waits_for(state).then(|| (words.to_owned(), CAREFUL.bold())));
+        parts.extend(waits_for(state).then(|| (words.to_owned(), WARNING.bold())));
     }
     Bubble::begin(out, style, &parts)
 }
@@ -35,14 +35,14 @@ fn role_style(role: Role) -> Style {
     }
 }
 
-fn who(message: &Msg) -> String {
+fn author(message: &Msg) -> String {
     match message.name() {
         "" => message.role().to_string(),
         name => format!("{} {}", message.role(), visible_line(name)),
     }
 }
 
-/// When the message began, to the second; as it is written where it is no time.
+/// Returns the start time of the message, to the second. An invalid time is returned unchanged.
 fn time(message: &Msg) -> Option<String> {
     let Some(created) = message.created() else {
         let text = message.created_at();
@@ -58,12 +58,12 @@ fn duration(message: &Msg) -> Option<String> {
     (seconds > 0.0).then(|| format!("{seconds:.1} s"))
 }
 
-/// How the message ended, or that it has not.
+/// Returns the finish reason, or `open` for an open reply.
 fn ending(message: &Msg) -> Option<(&'static str, Style)> {
     match message.finished_reason() {
         Some(FinishedReason::Completed) => Some((FinishedReason::Completed.as_str(), GOOD)),
         Some(FinishedReason::Error) => Some((FinishedReason::Error.as_str(), BAD)),
-        Some(other) => Some((other.as_str(), CAREFUL)),
-        None => is_open(message).then_some(("open", CAREFUL)),
+        Some(other) => Some((other.as_str(), WARNING)),
+        None => is_open(message).then_some(("open", WARNING)),
     }
 }

@@ -1,4 +1,4 @@
-//! A message as a person wants to see it: one bubble, whatever the number of rounds in it.
+//! Renders a message for the terminal: one bubble, regardless of the number of model calls in it.
 
 mod block;
 mod bubble;
@@ -14,7 +14,7 @@ pub(crate) use self::block::broken_off;
 use self::bubble::Bubble;
 use crate::pretty;
 
-/// How much is shown of what may be very long.
+/// How much to show of long tool arguments and results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
     /// The first lines.
@@ -26,10 +26,10 @@ pub(crate) enum Length {
 const PLAIN: Style = Style::new();
 const DIMMED: Style = Style::new().dimmed();
 const GOOD: Style = AnsiColor::Green.on_default();
-const CAREFUL: Style = AnsiColor::Yellow.on_default();
+const WARNING: Style = AnsiColor::Yellow.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// The calls that an open reply waits for: those that need a confirmation, and those whose result comes from outside.
+/// Returns the tool calls that an open reply waits for: calls that need a confirmation or an external result.
 pub(crate) fn awaited(message: &Msg) -> impl Iterator<Item = &ToolCallBlock> {
     let is_open = is_open(message);
     let pairs = message.tool_pairs().filter(move |(call, result)| {
@@ -40,18 +40,18 @@ pub(crate) fn awaited(message: &Msg) -> impl Iterator<Item = &ToolCallBlock> {
     pairs.map(|(call, _)| call)
 }
 
-/// Only a reply can be open: all other messages come whole.
+/// Whether a message is an open reply. Other messages are always complete.
 fn is_open(message: &Msg) -> bool {
     message.role() == Role::Assistant && message.finished_reason().is_none() && message.finished_at().is_none()
 }
 
-/// Writes a message, with styles in it. All meaning is in the words, so that the styles may be taken out again.
+/// Writes a message with styles. The text is complete without them, so they can be removed.
 pub(crate) fn render(out: &mut String, message: &Msg, length: Length) {
     let mut bubble = header::begin(out, message);
     let pairs: Vec<_> = message.tool_pairs().collect();
     let paired: HashSet<*const ToolResultBlock> =
         pairs.iter().filter_map(|(_, result)| result.map(std::ptr::from_ref)).collect();
-    // The pairs are in the order of the calls, and so are the calls.
+    // `tool_pairs` returns the pairs in the order of the calls.
     let mut pairs = pairs.into_iter();
     for block in message.content() {
         match block {
@@ -62,14 +62,14 @@ pub(crate) fn render(out: &mut String, message: &Msg, length: Length) {
                 }
             }
             ContentBlock::ToolResult(result) if paired.contains(&std::ptr::from_ref(result)) => {}
-            ContentBlock::ToolResult(result) => block::lone_result(&mut bubble, result, length),
+            ContentBlock::ToolResult(result) => block::orphan_result(&mut bubble, result, length),
             other => block::simple(&mut bubble, other),
         }
     }
     end(bubble, message);
 }
 
-/// Writes what is said about the message as a whole.
+/// Writes the parts that concern the whole message: structured output, error and token usage.
 fn end(mut bubble: Bubble<'_>, message: &Msg) {
     if let Some(output) = message.structured_output() {
         bubble.label("structured output", PLAIN);

@@ -1,4 +1,4 @@
-//! `recount ask`: one question to a model.
+//! `recount ask`: sends one question to a model.
 
 mod printer;
 
@@ -88,7 +88,7 @@ Exit status:
   130  it was stopped by Ctrl-C";
 
 pub(crate) fn run(args: &AskArgs) -> Result<Status> {
-    let asked = asked(args)?;
+    let model = resolve_model(args)?;
     let messages = messages(args)?;
     let stop = CancellationToken::new();
     let mut options = CallOptions::new().cancelled_by(stop.clone());
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &AskArgs) -> Result<Status> {
     let outcome = runtime.block_on(async {
         let (sender, mut events) = mpsc::unbounded_channel();
         let sink: Box<dyn FnMut(AgentEvent) + Send> = Box::new(move |event| {
-            // It is received for as long as the reply is written.
+            // The receiver outlives the reply.
             let _ = sender.send(event);
         });
         let reply = ReplyWriter::start(sink, Stamps::default(), "ask", "assistant");
@@ -112,28 +112,28 @@ pub(crate) fn run(args: &AskArgs) -> Result<Status> {
                 printer.print(&event);
             }
         };
-        let (outcome, ()) = tokio::join!(asked.answer(&messages, &options, reply), printing);
+        let (outcome, ()) = tokio::join!(model.reply(&messages, &options, reply), printing);
         interrupted.abort();
         outcome
     });
     printer.finish()?;
-    tell(&outcome)
+    report(&outcome)
 }
 
-/// Who is asked.
-enum Asked {
+/// The model to call.
+enum AskModel {
     Model(Box<Model>),
     Demo(DemoModel),
 }
 
-impl Asked {
-    /// Makes the call and ends the reply.
-    async fn answer(&self, messages: &[Msg], options: &CallOptions, mut reply: AgentReplyWriter) -> CallOutcome {
+impl AskModel {
+    /// Calls the model and ends the reply.
+    async fn reply(&self, messages: &[Msg], options: &CallOptions, mut reply: AgentReplyWriter) -> CallOutcome {
         match self {
             Self::Model(model) => model.reply(messages, options, reply).await.1,
             Self::Demo(demo) => {
                 let outcome = demo.call(messages, options, &mut reply).await;
-                // A script fails only by being stopped.
+                // The demo model fails only if it is cancelled.
                 let reason =
                     if outcome.is_cancelled() { FinishedReason::Interrupted } else { FinishedReason::Completed };
                 reply.end(ReplyEnd::new(reason));
@@ -143,8 +143,8 @@ impl Asked {
     }
 }
 
-/// Whom the arguments name, with the fallbacks.
-fn asked(args: &AskArgs) -> Result<Asked> {
+/// Returns the model of the arguments or of `RECOUNT_MODEL`, with the fallbacks.
+fn resolve_model(args: &AskArgs) -> Result<AskModel> {
     let named = match &args.model {
         Some(name) => Some(name.parse::<ModelName>()?),
         None => model_of_variable()?,
@@ -161,21 +161,21 @@ fn asked(args: &AskArgs) -> Result<Asked> {
                 "`{named}` is a script, which has no address and needs no fallback\nhint: leave out `--base-url` and `--fallback`"
             );
         }
-        return Ok(Asked::Demo(named.as_str().parse()?));
+        return Ok(AskModel::Demo(named.as_str().parse()?));
     }
-    let read = |name: &str| -> Result<Model> {
+    let parse_model = |name: &str| -> Result<Model> {
         let mut settings = RequestOptions::new("");
         settings.max_tokens = args.max_tokens;
         Ok(name.parse::<Model>()?.settings(settings))
     };
-    let mut model = read(named.as_str())?;
+    let mut model = parse_model(named.as_str())?;
     if let Some(address) = &args.base_url {
         model = model.base_url(address)?;
     }
     for name in &args.fallback {
-        model = model.fallback(read(name)?);
+        model = model.fallback(parse_model(name)?);
     }
-    Ok(Asked::Model(Box::new(model)))
+    Ok(AskModel::Model(Box::new(model)))
 }
 
 fn messages(args: &AskArgs) -> Result<Vec<Msg>> {
@@ -193,18 +193,18 @@ fn messages(args: &AskArgs) -> Result<Vec<Msg>> {
     Ok(system.chain([Msg::user("user", content)]).collect())
 }
 
-/// An image by its path, or by its URL.
+/// Loads an image or another file from a path, or references it by URL.
 pub(super) fn data(place: &str) -> Result<DataBlock> {
     if ["http://", "https://", "data:"].iter().any(|start| place.starts_with(start)) {
         return DataBlock::from_url(place).with_context(|| format!("cannot use {place}"));
     }
-    let bytes = file(Path::new(place)).with_context(|| format!("cannot read {place}"))?;
+    let bytes = read_file(Path::new(place)).with_context(|| format!("cannot read {place}"))?;
     let block = DataBlock::from_bytes(bytes);
     let name = Path::new(place).file_name().and_then(|name| name.to_str());
-    // The bytes of many formats do not say what they are, and the name does.
+    // Many formats cannot be detected from their content: use the file name.
     let by_name = DataBlock::from_path(place).ok().map(|named| named.media_type().to_owned());
     let block = match by_name {
-        // A provider would refuse it, now and whenever the message is sent again.
+        // A provider would reject it, now and each time the message is sent again.
         Some(by_name) if by_name.starts_with("image/") && !block.is_image() && by_name != "image/svg+xml" => {
             bail!("cannot use {place}: it is no image");
         }
@@ -217,13 +217,18 @@ pub(super) fn data(place: &str) -> Result<DataBlock> {
     })
 }
 
-/// The largest image that is sent, in bytes, as the tool `read` has it; and the largest file of any other kind.
-const LARGEST_IMAGE: u64 = 10 << 20;
-const LARGEST: u64 = 32 << 20;
+/// The largest image, in bytes. The tool `read` has the same limit.
+const MAX_IMAGE_BYTES: u64 = 10 << 20;
+/// The largest file of another type, in bytes.
+const MAX_FILE_BYTES: u64 = 32 << 20;
 
-/// The bytes of a file that can be sent. From a device or a pipe one could read for ever.
-fn file(path: &Path) -> Result<Vec<u8>> {
-    // It is not opened before: to open a pipe is to wait for who writes to it.
+/// Reads a file that can be sent.
+///
+/// # Errors
+///
+/// Fails for directories, devices and pipes, and for files that are empty or too large.
+fn read_file(path: &Path) -> Result<Vec<u8>> {
+    // Check the type before opening: opening a pipe blocks until it has a writer.
     let metadata = fs::metadata(path)?;
     if metadata.is_dir() {
         bail!("it is a directory");
@@ -232,9 +237,9 @@ fn file(path: &Path) -> Result<Vec<u8>> {
         bail!("it is a device or a pipe and no file");
     }
     let mut bytes = Vec::new();
-    fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    fs::File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
     let is_image = DataBlock::from_bytes(bytes.get(..8_192).unwrap_or(&bytes)).is_image();
-    let (kind, largest) = if is_image { ("an image", LARGEST_IMAGE) } else { ("a file", LARGEST) };
+    let (kind, largest) = if is_image { ("an image", MAX_IMAGE_BYTES) } else { ("a file", MAX_FILE_BYTES) };
     if bytes.is_empty() {
         bail!("it is empty");
     }
@@ -245,8 +250,8 @@ fn file(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Says on standard error what came of it.
-fn tell(outcome: &CallOutcome) -> Result<Status> {
+/// Reports warnings and the error of a call on standard error.
+fn report(outcome: &CallOutcome) -> Result<Status> {
     for missing in &outcome.media_errors {
         warn(&missing.to_string());
     }
@@ -273,6 +278,6 @@ fn flawed(message: &str) -> Status {
 }
 
 fn warn(message: &str) {
-    // Nobody is left to tell when even this cannot be written.
+    // A failure of standard error cannot be reported.
     let _ = writeln!(io::stderr(), "{}", visible_line(message));
 }

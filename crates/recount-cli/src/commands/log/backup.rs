@@ -1,4 +1,4 @@
-//! `recount log backup`: a copy of everything.
+//! `recount log backup`: copies the whole log.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &BackupArgs) -> Result<Status> {
     })?;
     let (sessions, entries) = (counted(sessions, "session", "sessions"), counted(entries, "entry", "entries"));
     let size = BinaryBytes(database_size(&args.to));
-    // Nobody is left to tell when even this cannot be written.
+    // A failure of standard error cannot be reported.
     let _ = writeln!(io::stderr(), "{sessions}, {entries}, {size} copied to {}", args.to.display());
     Ok(Status::Clean)
 }

@@ -1,4 +1,4 @@
-//! `recount log compact`: old deltas joined.
+//! `recount log compact`: merges old deltas.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use recount_log::{Compacted, SessionKey};
 use recount_message::Object;
 use recount_server::parse_duration;
 
-use super::{DataArgs, Status, TenantArgs, close, database_size, parse_key, wait};
+use super::{DataArgs, Status, TenantArgs, close, database_size, parse_key, block_on};
 use crate::commands::counted;
 
 /// Join old deltas and give the room back
@@ -50,8 +50,8 @@ pub(crate) fn run(args: &CompactArgs) -> Result<Status> {
     let size = || database_size(args.data.path());
     let session = args.session.as_ref().map(|session| args.tenant.key(session)).transpose()?;
     let log = args.data.open()?;
-    let (before, compacted) = wait(async {
-        // What is in the write-ahead log counts too.
+    let (before, compacted) = block_on(async {
+        // Checkpoint the write-ahead log first, so that its content is counted.
         log.shrink().await?;
         let before = size();
         let compacted = match session {
@@ -77,19 +77,19 @@ pub(crate) fn run(args: &CompactArgs) -> Result<Status> {
         } else {
             format!("{} became {rows}", counted(entries, "entry", "entries"))
         };
-        writeln!(out, "{joined}: {}", room(before, after))
+        writeln!(out, "{joined}: {}", size_change(before, after))
     };
     printed.context("cannot write to standard output")?;
     Ok(Status::Clean)
 }
 
-/// What has become of the size of the database.
-fn room(before: u64, after: u64) -> String {
+/// Describes how the size of the database changed.
+fn size_change(before: u64, after: u64) -> String {
     let now = format!("the database has {}", BinaryBytes(after));
     match after.cmp(&before) {
         Ordering::Less => format!("{now}, {} less than before", BinaryBytes(before - after)),
         Ordering::Equal => format!("{now}, as before"),
-        // A page that had no room for what was joined is two now, and neither is full.
+        // A page without space for the merged row is split into two, and neither is full.
         Ordering::Greater => {
             format!("{now}, {} more than before, with room in it for what comes", BinaryBytes(after - before))
         }
@@ -101,11 +101,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_gained_is_told_as_it_is() {
-        assert_eq!(room(8_192, 4_096), "the database has 4.00 KiB, 4.00 KiB less than before");
-        assert_eq!(room(8_192, 8_192), "the database has 8.00 KiB, as before");
+    fn size_change_is_reported_in_both_directions() {
+        assert_eq!(size_change(8_192, 4_096), "the database has 4.00 KiB, 4.00 KiB less than before");
+        assert_eq!(size_change(8_192, 8_192), "the database has 8.00 KiB, as before");
         assert_eq!(
-            room(8_192, 12_288),
+            size_change(8_192, 12_288),
             "the database has 12.00 KiB, 4.00 KiB more than before, with room in it for what comes"
         );
     }

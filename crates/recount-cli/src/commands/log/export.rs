@@ -1,4 +1,4 @@
-//! `recount log export`: the events of a session as JSON lines.
+//! `recount log export`: prints the events of a session as JSON lines.
 
 use std::io::{self, BufWriter, Write};
 
@@ -42,11 +42,11 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Status> {
     let head = view.session(&session)?.map(|row| row.head);
     let mut progress = Progress::counting_entries(head);
     let mut out = BufWriter::with_capacity(256 * 1024, io::stdout().lock());
-    let mut done = 0;
+    let mut exported = 0;
     each_entry(&*view, &session, |row| {
         out.write_all(&row.body).and_then(|()| out.write_all(b"\n")).context("cannot write to standard output")?;
-        progress.advance(usize::try_from(row.last - done).unwrap_or_default());
-        done = row.last;
+        progress.advance(usize::try_from(row.last - exported).unwrap_or_default());
+        exported = row.last;
         anyhow::Ok(())
     })?;
     out.flush().context("cannot write to standard output")?;

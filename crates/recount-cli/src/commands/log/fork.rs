@@ -1,4 +1,4 @@
-//! `recount log fork`: a copy of a session.
+//! `recount log fork`: copies a session.
 
 use std::io::{self, Write};
 
@@ -7,8 +7,8 @@ use clap::Args;
 use recount_log::{Cursor, Error, ForkPoint, SessionKey};
 use recount_message::Object;
 
-use super::{DataArgs, Status, TenantArgs, close, parse_key, wait};
-use crate::commands::why_not_continued;
+use super::{DataArgs, Status, TenantArgs, close, parse_key, block_on};
+use crate::commands::gap_reason_text;
 
 /// Copy a session up to a place
 ///
@@ -53,7 +53,7 @@ Examples:
 pub(crate) fn run(args: &ForkArgs) -> Result<Status> {
     let (from, to) = (args.tenant.key(&args.from)?, args.tenant.key(&args.to)?);
     let log = args.data.open()?;
-    let row = wait(async {
+    let row = block_on(async {
         let until = args.before.clone().map_or(args.after.into(), ForkPoint::Before);
         let forked = log.fork(&from, until, to).await;
         let row = match forked {
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &ForkArgs) -> Result<Status> {
         row.map_err(|error| match error {
             Error::Gap { session, reason } => anyhow!(
                 "{session} cannot be copied up to that cursor: {}\nhint: `recount log sessions` shows where it stands",
-                why_not_continued(reason.as_str()),
+                gap_reason_text(reason.as_str()),
             ),
             error => error.into(),
         })

@@ -1,4 +1,4 @@
-//! `recount log import`: a session from JSON lines.
+//! `recount log import`: creates a session from JSON lines.
 
 use std::io::{self, Write};
 
@@ -51,23 +51,23 @@ Examples:
   recount log export data chat-7 | recount log import other-data chat-7
   recount log import data chat-7 --replace < corrected.jsonl";
 
-/// How many events are read before they are written.
-const PIECE: usize = 1_024;
-/// How many bytes of them.
-const PIECE_BYTES: usize = 1 << 20;
+/// The number of events that are written at once.
+const BATCH_EVENTS: usize = 1_024;
+/// The number of input bytes after which a smaller batch is written.
+const BATCH_BYTES: usize = 1 << 20;
 
 pub(crate) fn run(args: &ImportArgs) -> Result<Status> {
     let key = args.tenant.key(&args.session)?;
     let mut lines = Lines::open(&args.input)?;
-    let mut import = Import { args, key, into: None, events: Vec::new(), bytes: 0, total: 0 };
+    let mut import = Import { args, key, destination: None, events: Vec::new(), bytes: 0, total: 0 };
     let mut line = Vec::new();
     while lines.read(&mut line)? {
         match line::decode(&line) {
-            // After a line that cannot be read, the others are only looked at.
+            // After the first invalid line, the others are only validated.
             Ok(_) if lines.bad_lines() > 0 => {}
             Ok(Line::Event(event)) => import.push(event.into_owned(), line.len())?,
             Ok(Line::Message(message)) => {
-                // A message's id is its entry's, so that it can be told from its repetition.
+                // The entry has the id of the message, so that a repeated message is detected.
                 let (id, time) = (message.id().to_owned(), message.created_at().to_owned());
                 import.push(Event::stamped(id, time, CustomEvent::message(&message)), line.len())?;
             }
@@ -81,33 +81,33 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Status> {
     }
     if lines.bad_lines() > 0 {
         import.discard()?;
-        lines.tell_end("nothing was imported");
+        lines.report_end("nothing was imported");
         return Ok(Status::Flawed);
     }
     let total = import.total;
-    let row = import.adopt()?;
+    let row = import.publish()?;
     print(args, &row, total - row.head)?;
     Ok(Status::Clean)
 }
 
-/// An import that is going on. Nobody sees anything of it before it is adopted.
+/// An import in progress. Readers do not see the session before it is published.
 struct Import<'a> {
     args: &'a ImportArgs,
     key: SessionKey,
-    /// Nothing before the first piece is full: where the first lines cannot be read, no log is made.
-    into: Option<Into>,
-    /// What has been read and not written.
+    /// `None` until the first batch is full, so that no log is created if one of the first lines is invalid.
+    destination: Option<Destination>,
+    /// The events that are not written yet.
     events: Vec<AgentEvent>,
     bytes: usize,
-    /// How many events were read.
+    /// The number of events that were read.
     total: u64,
 }
 
-/// What an import is written to.
-struct Into {
+/// The destination of an import.
+struct Destination {
     runtime: Runtime,
     log: Log,
-    draft: StagedSession,
+    staged: StagedSession,
 }
 
 impl Import<'_> {
@@ -115,58 +115,58 @@ impl Import<'_> {
         self.events.push(event);
         self.bytes += bytes;
         self.total += 1;
-        if self.events.len() < PIECE && self.bytes < PIECE_BYTES {
+        if self.events.len() < BATCH_EVENTS && self.bytes < BATCH_BYTES {
             return Ok(());
         }
         self.write()
     }
 
-    /// Writes what has been read.
+    /// Writes the buffered events.
     fn write(&mut self) -> Result<()> {
-        let into = match self.into.take() {
-            Some(into) => into,
-            None => self.begin()?,
+        let destination = match self.destination.take() {
+            Some(destination) => destination,
+            None => self.open_destination()?,
         };
-        let Into { runtime, draft, .. } = self.into.insert(into);
-        runtime.block_on(draft.append(&self.events))?;
+        let Destination { runtime, staged, .. } = self.destination.insert(destination);
+        runtime.block_on(staged.append(&self.events))?;
         self.events.clear();
         self.bytes = 0;
         Ok(())
     }
 
-    fn begin(&self) -> Result<Into> {
+    fn open_destination(&self) -> Result<Destination> {
         let runtime = runtime()?;
         let log = self.args.data.open_or_create()?;
         let key = &self.key;
-        let draft = runtime.block_on(async {
-            // To be told so at the end of a long import would be late.
+        let staged = runtime.block_on(async {
+            // Fail early, not at the end of a long import.
             if !self.args.replace && log.session(key.clone()).info().await.is_ok() {
                 return Err(exists(key));
             }
             Ok(log.stage(key.clone(), &Object::new()).await?)
         })?;
-        Ok(Into { runtime, log, draft })
+        Ok(Destination { runtime, log, staged })
     }
 
-    /// Makes the session of it.
-    fn adopt(mut self) -> Result<SessionRow> {
+    /// Writes the remaining events and publishes the session.
+    fn publish(mut self) -> Result<SessionRow> {
         self.write()?;
-        let Some(Into { runtime, log, draft }) = self.into else { bail!("there is nothing to import") };
+        let Some(Destination { runtime, log, staged }) = self.destination else { bail!("there is nothing to import") };
         runtime.block_on(async {
-            let adopted = if self.args.replace { draft.publish_replacing().await } else { draft.publish().await };
+            let published = if self.args.replace { staged.publish_replacing().await } else { staged.publish().await };
             close(log).await;
-            match adopted {
+            match published {
                 Err(Error::SessionExists(key)) => Err(exists(&key)),
-                adopted => Ok(adopted?),
+                published => Ok(published?),
             }
         })
     }
 
-    /// Leaves nothing behind.
+    /// Deletes the staged events.
     fn discard(self) -> Result<()> {
-        let Some(Into { runtime, log, draft }) = self.into else { return Ok(()) };
+        let Some(Destination { runtime, log, staged }) = self.destination else { return Ok(()) };
         runtime.block_on(async {
-            draft.discard().await?;
+            staged.discard().await?;
             close(log).await;
             Ok(())
         })

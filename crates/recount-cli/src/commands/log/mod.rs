@@ -1,4 +1,4 @@
-//! `recount log`: the logs in a data directory.
+//! `recount log`: inspects and maintains the log in a data directory.
 
 mod backup;
 mod compact;
@@ -54,8 +54,8 @@ enum Command {
     Backup(backup::BackupArgs),
 }
 
-/// How many sessions are read at once.
-const PAGE: usize = 256;
+/// The number of sessions per page.
+const PAGE_SIZE: usize = 256;
 
 /// The data directory, as every command is told of it.
 #[derive(Debug, Args)]
@@ -74,12 +74,12 @@ struct TenantArgs {
 }
 
 impl TenantArgs {
-    /// The tenant, if one is named.
+    /// Returns the value of `--tenant`.
     fn name(&self) -> Option<&str> {
         self.tenant.as_deref()
     }
 
-    /// The session that a name stands for.
+    /// Returns the key of a session in the tenant of `--tenant`. Fails if the key names another tenant.
     fn key(&self, session: &SessionKey) -> Result<SessionKey> {
         match self.name() {
             Some(tenant) if session.tenant().is_empty() => Ok(SessionKey::of_tenant(tenant, session.name())?),
@@ -96,18 +96,18 @@ impl DataArgs {
         &self.data
     }
 
-    /// The log to look at, whoever may be writing it.
+    /// Opens the log for reading. Another process may be writing to it.
     fn readers(&self) -> Result<SqliteReaders> {
         Ok(SqliteReaders::open(&self.data)?)
     }
 
-    /// The log to change. It must exist: a wrong name would make an empty one.
+    /// Opens the log for writing. It must exist, so that a wrong path does not create an empty log.
     fn open(&self) -> Result<Log> {
         drop(self.readers()?);
         self.open_or_create()
     }
 
-    /// The log to change, which is made if it is not there.
+    /// Opens the log for writing, and creates it if it does not exist.
     fn open_or_create(&self) -> Result<Log> {
         Log::open(&self.data, Options::default()).map_err(|error| match error {
             Error::Storage(StorageError::Locked { .. }) => {
@@ -119,7 +119,7 @@ impl DataArgs {
 }
 
 pub(crate) fn run(args: &LogArgs) -> Result<Status> {
-    let (data, done) = match &args.command {
+    let (data, result) = match &args.command {
         Command::Sessions(args) => (&args.data, sessions::run(args)),
         Command::Export(args) => (&args.data, export::run(args)),
         Command::Import(args) => (&args.data, import::run(args)),
@@ -129,7 +129,7 @@ pub(crate) fn run(args: &LogArgs) -> Result<Status> {
         Command::Backup(args) => (&args.data, backup::run(args)),
     };
     let data = data.path().display();
-    done.map_err(|error| match error.downcast_ref() {
+    result.map_err(|error| match error.downcast_ref() {
         Some(Error::UnknownSession(key)) => {
             anyhow!("there is no session {key}\nhint: `recount log sessions {data}` lists those that there are")
         }
@@ -142,7 +142,7 @@ pub(crate) fn run(args: &LogArgs) -> Result<Status> {
     })
 }
 
-/// What is wrong with the database, where that is why something failed.
+/// Returns the description of the damage if an error is caused by a damaged database.
 fn damage(error: &anyhow::Error) -> Option<&str> {
     let error = error.downcast_ref().or_else(|| match error.downcast_ref()? {
         Error::Storage(error) => Some(error),
@@ -154,43 +154,43 @@ fn damage(error: &anyhow::Error) -> Option<&str> {
     }
 }
 
-/// Looks at every session, or at those of a tenant.
+/// Calls `visit` for each session, or for each session of a tenant.
 pub(super) fn each_session(
     view: &dyn View,
     tenant: Option<&str>,
-    mut look: impl FnMut(&SessionRow) -> Result<()>,
+    mut visit: impl FnMut(&SessionRow) -> Result<()>,
 ) -> Result<()> {
     let mut after = None;
     loop {
-        let page = view.sessions(tenant, after.as_ref(), PAGE)?;
+        let page = view.sessions(tenant, after.as_ref(), PAGE_SIZE)?;
         let Some(last) = page.last() else { return Ok(()) };
         after = Some(last.key.clone());
-        page.iter().try_for_each(&mut look)?;
+        page.iter().try_for_each(&mut visit)?;
     }
 }
 
-/// How large the database in a data directory is.
+/// Returns the size of the database in a data directory, in bytes. Zero if it cannot be read.
 fn database_size(directory: &Path) -> u64 {
     std::fs::metadata(directory.join("log.sqlite")).map(|metadata| metadata.len()).unwrap_or_default()
 }
 
-/// Ends the work with a log. Everything that was answered is there, so a failure here takes nothing back.
+/// Closes a log. A failure is only a warning: the completed operations are already committed.
 async fn close(log: Log) {
     if let Err(error) = log.close().await {
         let _ = writeln!(io::stderr(), "warning: the log was not closed in good order: {error}");
     }
 }
 
-/// Runs something that waits for the log.
-fn wait<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
-    runtime()?.block_on(work)
+/// Runs a future on a new single-threaded runtime.
+fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    runtime()?.block_on(future)
 }
 
 fn runtime() -> Result<Runtime> {
     tokio::runtime::Builder::new_current_thread().build().context("cannot start the runtime")
 }
 
-/// The empty one is that of the sessions which belong to nobody.
+/// Parses a tenant name. The empty name stands for the sessions without a tenant.
 fn parse_tenant(text: &str) -> Result<String, String> {
     let key = SessionKey::of_tenant(text, "any").map_err(|error| error.to_string())?;
     Ok(key.tenant().to_owned())

@@ -1,4 +1,4 @@
-//! `recount log sessions`: which sessions there are.
+//! `recount log sessions`: lists the sessions.
 
 use std::io::{self, Write};
 
@@ -65,7 +65,7 @@ fn line(view: &dyn View, row: &SessionRow, is_json: bool) -> Result<String> {
     Ok(visible_line(&line).into_owned())
 }
 
-/// Not as wide as needed, but as wide as usual: there may be too many sessions to look at all of them first.
+/// Formats a row with fixed column widths: reading all sessions first to measure them could take too long.
 fn columns(cursor: &str, created_at: &str, open: &str, session: &str, about: &str) -> String {
     let line = format!("{cursor:<20}  {created_at:<32}  {open:>4}  {session:<24}  {about}");
     line.trim_end().to_owned()

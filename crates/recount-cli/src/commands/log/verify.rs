@@ -1,4 +1,4 @@
-//! `recount log verify`: whether a log is sound.
+//! `recount log verify`: checks the integrity of a log.
 
 use std::io::{self, BufWriter, Write};
 
@@ -8,7 +8,7 @@ use recount_log::storage::{View, Views};
 use recount_log::{Error, SessionKey, StorageError, verify};
 use recount_message::Object;
 
-use super::{DataArgs, PAGE, Status, TenantArgs, each_session, parse_key};
+use super::{DataArgs, PAGE_SIZE, Status, TenantArgs, each_session, parse_key};
 use crate::commands::counted;
 use crate::progress::Progress;
 use crate::visible::visible_line;
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Status> {
         let mut progress = Progress::counting_entries(count_entries(&*view, tenant).ok());
         let mut after = None;
         loop {
-            let page = match view.sessions(tenant, after.as_ref(), PAGE) {
+            let page = match view.sessions(tenant, after.as_ref(), PAGE_SIZE) {
                 Err(StorageError::Damaged(problem)) => {
                     report.fault(None, &format!("the sessions cannot be listed: {problem}"))?;
                     break;
@@ -104,7 +104,7 @@ struct Report<W: Write> {
 impl<W: Write> Report<W> {
     fn session(&mut self, view: &dyn View, key: &SessionKey) -> Result<()> {
         match verify::session(view, key) {
-            // The others may be sound.
+            // Continue with the other sessions.
             Err(Error::Storage(StorageError::Damaged(problem))) => self.fault(Some(key), &problem),
             faults => faults?.iter().try_for_each(|fault| self.fault(Some(key), fault)),
         }

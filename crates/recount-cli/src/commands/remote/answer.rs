@@ -1,4 +1,4 @@
-//! `recount answer`: what the replies of a session wait for.
+//! `recount answer`: lists and answers the tool calls that wait for the user.
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -7,7 +7,7 @@ use recount_message::{
     ToolCallState, UserConfirmResultEvent,
 };
 
-use super::{NEWEST_MESSAGES, Service, SessionArgs, block_on, messages, tell};
+use super::{NEWEST_MESSAGES, Service, SessionArgs, block_on, messages, print};
 use crate::commands::Status;
 use crate::permission::{request_line, rules_line, rules_to_offer};
 use crate::table::table;
@@ -106,16 +106,16 @@ async fn answer(args: &AnswerArgs) -> Result<Status> {
         events.extend(args.event(reply, calls.collect())?);
     }
     let events: Vec<String> = events.iter().map(AgentEvent::to_json).collect();
-    let told = service.post(&args.of.session.path("/events"), format!("[{}]", events.join(","))).await?;
+    let response = service.post(&args.of.session.path("/events"), format!("[{}]", events.join(","))).await?;
     if args.json {
-        tell(&format!("{}\n", told.to_json()))?;
+        print(&format!("{}\n", response.to_json()))?;
     } else {
         let calls: Vec<_> = waiting.iter().map(|(_, call)| visible_line(&call.name)).collect();
-        tell(&format!("answered: {}\n", calls.join(", ")))?;
+        print(&format!("answered: {}\n", calls.join(", ")))?;
         let rules = waiting.iter().filter(|_| args.answer.always).flat_map(|(_, call)| rules_to_offer(call));
         let rules: Vec<_> = rules.collect();
         if !rules.is_empty() {
-            tell(&format!("always: {}\n", rules_line(&rules)))?;
+            print(&format!("always: {}\n", rules_line(&rules)))?;
         }
     }
     Ok(Status::Clean)
@@ -130,14 +130,14 @@ impl Answer {
         self.result.is_some() || self.error.is_some()
     }
 
-    /// Whether a call waits for an answer of this kind.
+    /// Whether a call waits for this kind of answer: a result or a permission.
     fn fits(&self, call: &ToolCallBlock) -> bool {
         self.is_result() == (call.state == ToolCallState::Submitted)
     }
 }
 
 impl AnswerArgs {
-    /// The answer to calls of one reply.
+    /// Returns the event that answers calls of one reply. `None` if there are none.
     fn event(&self, reply: &Msg, calls: Vec<&ToolCallBlock>) -> Result<Option<AgentEvent>> {
         if calls.is_empty() {
             return Ok(None);
@@ -149,18 +149,18 @@ impl AnswerArgs {
             });
             return Ok(Some(Event::new(ExternalExecutionResultEvent::new(reply.id(), results.collect::<Vec<_>>()))));
         }
-        let confirmed = calls.into_iter().map(|call| self.confirmed(call)).collect::<Result<Vec<_>>>()?;
-        Ok(Some(Event::new(UserConfirmResultEvent::new(reply.id(), confirmed))))
+        let results = calls.into_iter().map(|call| self.confirm_result(call)).collect::<Result<Vec<_>>>()?;
+        Ok(Some(Event::new(UserConfirmResultEvent::new(reply.id(), results))))
     }
 
-    fn confirmed(&self, call: &ToolCallBlock) -> Result<ConfirmResult> {
+    fn confirm_result(&self, call: &ToolCallBlock) -> Result<ConfirmResult> {
         let mut call = call.clone();
         if self.answer.deny {
-            let mut refused = ConfirmResult::deny(call);
+            let mut denied = ConfirmResult::deny(call);
             if let Some(reason) = &self.reason {
-                refused.extra.insert("reason", reason.as_str());
+                denied.extra.insert("reason", reason.as_str());
             }
-            return Ok(refused);
+            return Ok(denied);
         }
         if let Some(input) = &self.input {
             call.input = Object::parse(input).context("`--input` is no JSON object")?.to_json();
@@ -176,7 +176,7 @@ impl AnswerArgs {
     }
 }
 
-/// Tells what waits.
+/// Prints the waiting calls.
 fn list(args: &AnswerArgs, waiting: &[(&Msg, &ToolCallBlock)]) -> Result<Status> {
     if args.json {
         let lines = waiting.iter().map(|(reply, call)| {
@@ -187,25 +187,25 @@ fn list(args: &AnswerArgs, waiting: &[(&Msg, &ToolCallBlock)]) -> Result<Status>
                 .insert("tool_call", Object::parse(&ContentBlock::from((*call).clone()).to_json()).unwrap_or_default());
             object.to_json() + "\n"
         });
-        tell(&lines.collect::<String>())?;
+        print(&lines.collect::<String>())?;
         return Ok(Status::Clean);
     }
     if waiting.is_empty() {
-        tell("nothing waits for an answer\n")?;
+        print("nothing waits for an answer\n")?;
         return Ok(Status::Clean);
     }
     let mut rows = vec![["CALL", "AGENT", "TOOL", "WAITS FOR", "ARGUMENTS"].map(str::to_owned)];
     rows.extend(waiting.iter().map(|(reply, call)| {
-        let wanted = if call.state == ToolCallState::Submitted { "a result" } else { "permission" };
-        [&call.id, reply.name(), &call.name, wanted, &call.input].map(|text| visible_line(text).into_owned())
+        let waits_for = if call.state == ToolCallState::Submitted { "a result" } else { "permission" };
+        [&call.id, reply.name(), &call.name, waits_for, &call.input].map(|text| visible_line(text).into_owned())
     }));
     let details =
         waiting.iter().filter(|(_, call)| call.state == ToolCallState::Asking).flat_map(|(_, call)| details(call));
-    tell(&(table(&rows) + &details.collect::<String>()))?;
+    print(&(table(&rows) + &details.collect::<String>()))?;
     Ok(Status::Clean)
 }
 
-/// Returns what a call that asks for permission requests, and what `--always` accepts for it: one line each.
+/// Returns the access that a call requests, and the rules that `--always` accepts: one line each.
 fn details(call: &ToolCallBlock) -> Vec<String> {
     let rules = rules_to_offer(call);
     let rules = (!rules.is_empty()).then(|| format!("--always accepts: {}", rules_line(&rules)));

@@ -1,4 +1,4 @@
-//! Commands that ask a service that runs somewhere.
+//! Commands that send requests to a running service.
 
 pub(crate) mod answer;
 pub(crate) mod send;
@@ -16,11 +16,11 @@ use recount_message::{Json, Msg, Object};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Response, StatusCode, Url};
 
-/// The route of the newest messages of a session, open ones as they stand, sub-agents' too.
+/// The route of the newest messages of a session, including open ones and those of sub-agents.
 const NEWEST_MESSAGES: &str = "/messages?all=true&limit=200";
 
-/// Where a service is when nobody says where.
-const USUAL: &str = "http://127.0.0.1:7171";
+/// The default URL of the service.
+const DEFAULT_URL: &str = "http://127.0.0.1:7171";
 
 /// Who asks.
 #[derive(Debug, Args)]
@@ -41,7 +41,7 @@ struct SessionArgs {
     token: TokenArgs,
 }
 
-/// A session of a service.
+/// The URL of a session, and its name.
 #[derive(Debug, Clone)]
 struct SessionUrl {
     url: Url,
@@ -49,7 +49,7 @@ struct SessionUrl {
 }
 
 impl SessionUrl {
-    /// The path of one of its routes.
+    /// Returns the path of a route of the session.
     fn path(&self, route: &str) -> String {
         format!("/v1/sessions/{}{route}", self.name)
     }
@@ -61,12 +61,12 @@ fn parse_session(text: &str) -> Result<SessionUrl, String> {
         Err(error) if !text.contains(['/', ':']) => return Err(error.to_string()),
         Err(_) => false,
     };
-    let url = parse_url(&if is_name { format!("{USUAL}/s/{text}") } else { text.to_owned() })?;
-    let name = session_in(&url).ok_or("it names no session: expected a name, or a URL that ends in /s/NAME")?;
+    let url = parse_url(&if is_name { format!("{DEFAULT_URL}/s/{text}") } else { text.to_owned() })?;
+    let name = session_name(&url).ok_or("it names no session: expected a name, or a URL that ends in /s/NAME")?;
     Ok(SessionUrl { url, name })
 }
 
-/// A service, as a client sees it.
+/// An HTTP client of a service.
 struct Service {
     client: Client,
     base: Url,
@@ -74,7 +74,7 @@ struct Service {
 
 impl Service {
     fn new(url: &Url, token: &TokenArgs) -> Result<Self> {
-        // Somebody else may have been first, which is as well.
+        // Fails if a provider is already installed, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut headers = HeaderMap::new();
         if let Some(token) = token.token.as_deref().filter(|token| !token.is_empty()) {
@@ -99,53 +99,53 @@ impl Service {
         self.base.join(path).context("the URL cannot be extended")
     }
 
-    /// Reads a document.
+    /// Sends a GET request and returns the JSON object of the response.
     async fn get(&self, path: &str) -> Result<Object> {
-        self.asked(self.client.get(self.url(path)?)).await
+        self.request(self.client.get(self.url(path)?)).await
     }
 
-    /// Makes what is not there.
+    /// Sends a PUT request without a body and returns the JSON object of the response.
     async fn put(&self, path: &str) -> Result<Object> {
-        self.asked(self.client.put(self.url(path)?)).await
+        self.request(self.client.put(self.url(path)?)).await
     }
 
-    /// Sends a document, and gives what is answered.
+    /// Sends a POST request with a JSON body and returns the JSON object of the response.
     async fn post(&self, path: &str, json: String) -> Result<Object> {
         let request = self.client.post(self.url(path)?).header(CONTENT_TYPE, "application/json");
-        self.asked(request.body(json)).await
+        self.request(request.body(json)).await
     }
 
-    async fn asked(&self, request: reqwest::RequestBuilder) -> Result<Object> {
+    async fn request(&self, request: reqwest::RequestBuilder) -> Result<Object> {
         let response = request.send().await.map_err(|error| self.unreachable(&error))?;
-        let text = checked(response).await?.text().await.map_err(|error| self.unreachable(&error))?;
-        Object::parse(&text).with_context(|| format!("no service of Recount is at {}", self.place()))
+        let text = error_for_status(response).await?.text().await.map_err(|error| self.unreachable(&error))?;
+        Object::parse(&text).with_context(|| format!("no service of Recount is at {}", self.display_url()))
     }
 
-    /// Where it is, as people write it.
-    fn place(&self) -> &str {
+    /// Returns the base URL without the trailing slash.
+    fn display_url(&self) -> &str {
         self.base.as_str().trim_end_matches('/')
     }
 
-    /// What a request that got no answer comes to.
+    /// Returns the error for a request that got no response.
     fn unreachable(&self, error: &reqwest::Error) -> anyhow::Error {
-        let is_here = self.base.host_str().is_some_and(|host| matches!(host, "localhost" | "127.0.0.1" | "[::1]"));
-        let hint = if error.is_connect() && is_here { "\nhint: `recount serve` starts one" } else { "" };
-        anyhow!("cannot reach the service at {}: {}{hint}", self.place(), cause(error))
+        let is_local = self.base.host_str().is_some_and(|host| matches!(host, "localhost" | "127.0.0.1" | "[::1]"));
+        let hint = if error.is_connect() && is_local { "\nhint: `recount serve` starts one" } else { "" };
+        anyhow!("cannot reach the service at {}: {}{hint}", self.display_url(), cause(error))
     }
 }
 
-/// Does something that waits for a service.
-fn block_on<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+/// Runs a future on a new single-threaded runtime.
+fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
-    runtime.block_on(work)
+    runtime.block_on(future)
 }
 
-/// Tells on standard output.
-fn tell(text: &str) -> Result<()> {
+/// Prints text to standard output.
+fn print(text: &str) -> Result<()> {
     std::io::stdout().write_all(text.as_bytes()).context("cannot write to standard output")
 }
 
-/// What is at the bottom of an error: those above it only say what was being done, with the URL.
+/// Returns the root cause of an error. The errors above it only describe the request.
 fn cause(error: &reqwest::Error) -> &dyn std::error::Error {
     let mut cause: &dyn std::error::Error = error;
     while let Some(deeper) = cause.source() {
@@ -163,8 +163,8 @@ fn parse_url(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// The name of the session in the URL of its page or of one of its routes.
-fn session_in(url: &Url) -> Option<String> {
+/// Returns the name of the session in the URL of its page or of one of its routes. `None` for other URLs.
+fn session_name(url: &Url) -> Option<String> {
     let segments: Vec<&str> = url.path_segments()?.filter(|segment| !segment.is_empty()).collect();
     match segments.as_slice() {
         ["s", name] | ["v1", "sessions", name, ..] => Some((*name).to_owned()),
@@ -172,8 +172,8 @@ fn session_in(url: &Url) -> Option<String> {
     }
 }
 
-/// The answer, or what the service says is wrong.
-async fn checked(response: Response) -> Result<Response> {
+/// Returns a successful response, or the `detail` of the error with a hint.
+async fn error_for_status(response: Response) -> Result<Response> {
     if response.status().is_success() {
         return Ok(response);
     }
@@ -192,7 +192,7 @@ async fn checked(response: Response) -> Result<Response> {
     bail!("{detail}{hint}")
 }
 
-/// The messages of an object that has some.
+/// Parses the field `messages` of a page or a snapshot. Invalid messages are skipped.
 fn messages(page: &Object) -> Vec<Msg> {
     let messages = page.get("messages").and_then(Json::to_array).unwrap_or_default();
     messages.iter().filter_map(|message| Msg::from_json(message.as_raw()).ok()).collect()

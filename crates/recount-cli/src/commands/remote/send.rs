@@ -1,10 +1,10 @@
-//! `recount send`: a message for the agent of a session.
+//! `recount send`: sends a message to the agent of a session.
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use recount_message::{Json, Object};
 
-use super::{Service, SessionArgs, block_on, tell};
+use super::{Service, SessionArgs, block_on, print};
 use crate::commands::Status;
 
 /// Say something to the agent of a session
@@ -72,11 +72,11 @@ async fn send(args: &SendArgs) -> Result<Status> {
     if let Some(id) = &args.id {
         message.insert("id", id.as_str());
     }
-    let told = service.post(&args.of.session.path("/messages"), message.to_json()).await?;
+    let response = service.post(&args.of.session.path("/messages"), message.to_json()).await?;
     if args.json {
-        tell(&format!("{}\n", told.to_json()))?;
+        print(&format!("{}\n", response.to_json()))?;
     } else {
-        tell(&format!("{}\n", told.get("reply_id").and_then(Json::as_str).map(str::to_owned).unwrap_or_default()))?;
+        print(&format!("{}\n", response.get("reply_id").and_then(Json::as_str).map(str::to_owned).unwrap_or_default()))?;
     }
     Ok(Status::Clean)
 }

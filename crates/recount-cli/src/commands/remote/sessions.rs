@@ -1,11 +1,11 @@
-//! `recount sessions`: the sessions of a service.
+//! `recount sessions`: lists the sessions of a service.
 
 use anyhow::{Result, bail};
 use clap::Args;
 use recount_message::{Json, Object};
 use reqwest::Url;
 
-use super::{Service, TokenArgs, USUAL, block_on, parse_url, session_in, tell};
+use super::{Service, TokenArgs, DEFAULT_URL, block_on, parse_url, session_name, print};
 use crate::commands::Status;
 use crate::table::table;
 use crate::visible::visible_line;
@@ -17,7 +17,7 @@ use crate::visible::visible_line;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SessionsArgs {
     /// Where the service is, such as http://localhost:7171
-    #[arg(value_name = "URL", value_parser = parse_url, default_value = USUAL)]
+    #[arg(value_name = "URL", value_parser = parse_url, default_value = DEFAULT_URL)]
     url: Url,
     /// Print each as a JSON object
     #[arg(long)]
@@ -41,11 +41,11 @@ async fn list(args: &SessionsArgs) -> Result<Status> {
     let mut rows = Vec::new();
     let mut after: Option<String> = None;
     loop {
-        // A name of a session needs no escapes.
+        // Session names need no percent-encoding.
         let page = service.get(&format!("/v1/sessions?limit=1000&after={}", after.unwrap_or_default())).await?;
         let sessions = page.get("sessions").and_then(Json::to_array).unwrap_or_default();
         if args.json {
-            tell(&sessions.iter().map(|session| format!("{}\n", session.as_raw())).collect::<String>())?;
+            print(&sessions.iter().map(|session| format!("{}\n", session.as_raw())).collect::<String>())?;
         } else {
             rows.extend(sessions.iter().filter_map(Json::to_object).map(|session| row(&session)));
         }
@@ -55,22 +55,22 @@ async fn list(args: &SessionsArgs) -> Result<Status> {
         }
     }
     if !args.json {
-        // Times are all of one form, so they are sorted as text.
+        // All times have the same format, so text order is time order.
         rows.sort_by(|[.., one, _], [.., other, _]| other.cmp(one));
         rows.insert(0, ["ID", "STATUS", "AGENT", "UPDATED", "TITLE"].map(str::to_owned));
-        tell(&table(&rows))?;
+        print(&table(&rows))?;
     }
     Ok(Status::Clean)
 }
 
-/// A path that means something else is not passed over.
+/// Rejects URLs with a path other than `/` and `/v1/sessions`.
 fn check_path(url: &Url) -> Result<()> {
-    if let Some(name) = session_in(url) {
+    if let Some(name) = session_name(url) {
         bail!("this is the URL of the session `{name}`\nhint: `recount tail {url}` follows it");
     }
     match url.path().trim_end_matches('/') {
         "" | "/v1/sessions" => Ok(()),
-        path => bail!("there are no sessions at `{path}`\nhint: the address of the service is enough, such as {USUAL}"),
+        path => bail!("there are no sessions at `{path}`\nhint: the address of the service is enough, such as {DEFAULT_URL}"),
     }
 }
 

@@ -1,10 +1,10 @@
-//! `recount stop`: the reply of a session ends.
+//! `recount stop`: interrupts the reply in progress.
 
 use anyhow::Result;
 use clap::Args;
 use recount_message::Json;
 
-use super::{Service, SessionArgs, block_on, tell};
+use super::{Service, SessionArgs, block_on, print};
 use crate::commands::Status;
 
 /// Stop the reply that is under way in a session
@@ -22,13 +22,13 @@ pub(crate) struct StopArgs {
 
 pub(crate) fn run(args: &StopArgs) -> Result<Status> {
     let service = Service::new(&args.of.session.url, &args.of.token)?;
-    let told = block_on(service.post(&args.of.session.path("/interrupt"), "{}".to_owned()))?;
+    let response = block_on(service.post(&args.of.session.path("/interrupt"), "{}".to_owned()))?;
     if args.json {
-        tell(&format!("{}\n", told.to_json()))?;
-    } else if told.get("cursor").is_none_or(Json::is_null) {
-        tell("nothing was under way\n")?;
+        print(&format!("{}\n", response.to_json()))?;
+    } else if response.get("cursor").is_none_or(Json::is_null) {
+        print("nothing was under way\n")?;
     } else {
-        tell("stopped\n")?;
+        print("stopped\n")?;
     }
     Ok(Status::Clean)
 }

@@ -1,4 +1,4 @@
-//! `recount tail`: a session as it goes on.
+//! `recount tail`: follows a session.
 
 mod screen;
 
@@ -13,7 +13,7 @@ use reqwest::header::CONTENT_TYPE;
 use reqwest::{Response, StatusCode};
 
 use self::screen::Screen;
-use super::{NEWEST_MESSAGES, Service, SessionArgs, block_on, cause, checked, messages};
+use super::{NEWEST_MESSAGES, Service, SessionArgs, block_on, cause, error_for_status, messages};
 use crate::commands::Status;
 
 /// Follow a session of a service
@@ -60,29 +60,29 @@ Examples:
   recount tail http://localhost:7171/v1/sessions/chat-7 --json | recount check
   recount tail chat-7 --json --no-follow > chat-7.jsonl";
 
-/// More than the largest event that a service accepts.
+/// The largest accepted event, in bytes. Services accept only smaller ones.
 const MAX_EVENT_BYTES: usize = 256 << 20;
 
-/// How long to wait before trying again, at first and at most.
-const SOON: Duration = Duration::from_millis(200);
-const LATEST: Duration = Duration::from_secs(10);
-/// The service says something every 15 seconds.
-const SILENCE: Duration = Duration::from_secs(45);
+/// The first and the longest delay before reconnecting. The delay doubles after each failure.
+const MIN_BACKOFF: Duration = Duration::from_millis(200);
+const MAX_BACKOFF: Duration = Duration::from_secs(10);
+/// The read timeout. The service sends a heartbeat every 15 seconds.
+const READ_TIMEOUT: Duration = Duration::from_secs(45);
 
 impl TailArgs {
-    /// What the service is asked to begin after. Nothing asks for a snapshot.
-    fn begin(&self) -> Option<&str> {
+    /// Returns the parameter `after` of the request. `None` requests a snapshot.
+    fn start_after(&self) -> Option<&str> {
         match self.after.as_deref() {
-            // A person wants to know what is open now, which the events after it do not say.
+            // The text output shows open replies, and events after `now` do not include their start.
             Some("now") if !self.json => None,
             Some(after) => Some(after),
             None => (self.json || self.no_follow).then_some("start"),
         }
     }
 
-    /// Whether replies may have begun before what is read.
+    /// Whether replies may have started before the first event that is read.
     fn is_from_cursor(&self) -> bool {
-        self.begin().is_some_and(|begin| begin != "start")
+        self.start_after().is_some_and(|after| after != "start")
     }
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &TailArgs) -> Result<Status> {
     block_on(follow(args))
 }
 
-/// What is read, and how far.
+/// The state of a followed session.
 struct Tail<'a> {
     args: &'a TailArgs,
     service: Service,
@@ -98,75 +98,75 @@ struct Tail<'a> {
     cursor: Option<String>,
 }
 
-/// Why reading a stream ended.
-enum Ended {
-    /// Everything that was wanted is there.
+/// The reason why reading a stream ended.
+enum StreamEnd {
+    /// All requested events were read.
     Done,
-    /// The connection broke.
-    Broken(String),
+    /// The connection failed, with the message to print.
+    Disconnected(String),
 }
 
 async fn follow(args: &TailArgs) -> Result<Status> {
     let service = Service::new(&args.of.session.url, &args.of.token)?;
     let mut tail = Tail { args, service, screen: Screen::new(args), cursor: None };
-    let (mut wait, mut has_worked) = (SOON, false);
+    let (mut delay, mut was_connected) = (MIN_BACKOFF, false);
     loop {
-        let ended = match tail.request()?.send().await {
-            Ok(response) if is_passing(response.status()) => passing(response.status()),
+        let reason = match tail.request()?.send().await {
+            Ok(response) if is_transient(response.status()) => status_message(response.status()),
             Ok(response) => {
-                (has_worked, wait) = (true, SOON);
-                match tail.read(checked(response).await?).await? {
-                    Ended::Done => return Ok(Status::Clean),
-                    Ended::Broken(why) => why,
+                (was_connected, delay) = (true, MIN_BACKOFF);
+                match tail.read(error_for_status(response).await?).await? {
+                    StreamEnd::Done => return Ok(Status::Clean),
+                    StreamEnd::Disconnected(why) => why,
                 }
             }
-            Err(error) if !has_worked => return Err(tail.service.unreachable(&error)),
+            Err(error) if !was_connected => return Err(tail.service.unreachable(&error)),
             Err(error) => format!("cannot reach the service: {}", cause(&error)),
         };
-        // Nobody is left to tell when even this cannot be written.
-        let _ = writeln!(io::stderr(), "{ended}; connecting again");
-        tokio::time::sleep(wait).await;
-        wait = (wait * 2).min(LATEST);
+        // A failure of standard error cannot be reported.
+        let _ = writeln!(io::stderr(), "{reason}; connecting again");
+        tokio::time::sleep(delay).await;
+        delay = (delay * 2).min(MAX_BACKOFF);
     }
 }
 
-/// Whether it may be different in a moment.
-fn is_passing(status: StatusCode) -> bool {
+/// Whether a status is temporary, so that the request is retried.
+fn is_transient(status: StatusCode) -> bool {
     matches!(status.as_u16(), 429 | 502 | 503 | 504)
 }
 
-fn passing(status: StatusCode) -> String {
+fn status_message(status: StatusCode) -> String {
     format!("the service answers {status}")
 }
 
 impl Tail<'_> {
-    /// Asks for everything after what was read.
+    /// Creates the request for the events after the cursor.
     fn request(&self) -> Result<reqwest::RequestBuilder> {
         let mut url = self.service.url(&self.args.of.session.path("/stream"))?;
-        // People are shown what sub-agents wait for, whether or not they want to see the rest.
+        // The text output always shows the calls of sub-agents that wait, so it needs their events.
         if self.args.all || !self.args.json {
             url.query_pairs_mut().append_pair("all", "true");
         }
         if let Some(cursor) = &self.cursor {
             return Ok(self.service.client.get(url).header("last-event-id", cursor));
         }
-        if let Some(begin) = self.args.begin() {
-            url.query_pairs_mut().append_pair("after", begin);
+        if let Some(after) = self.args.start_after() {
+            url.query_pairs_mut().append_pair("after", after);
         }
         Ok(self.service.client.get(url))
     }
 
-    /// Shows what comes, for as long as the connection holds.
-    async fn read(&mut self, mut response: Response) -> Result<Ended> {
+    /// Reads and shows the events of a response until the connection ends.
+    async fn read(&mut self, mut response: Response) -> Result<StreamEnd> {
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if !kind.starts_with("text/event-stream") {
-            bail!("no service of Recount is at {}", self.service.place());
+            bail!("no service of Recount is at {}", self.service.display_url());
         }
         let (mut parser, mut is_live) = (SseParser::new(MAX_EVENT_BYTES), false);
         loop {
-            match tokio::time::timeout(SILENCE, response.chunk()).await {
+            match tokio::time::timeout(READ_TIMEOUT, response.chunk()).await {
                 Ok(Ok(Some(bytes))) => parser.push(&bytes, |event| {
-                    // An event without data only moves the cursor.
+                    // An event without data only advances the cursor.
                     if let Some(data) = event.data.filter(|data| !data.is_empty()) {
                         self.screen.frame(event.name, &String::from_utf8_lossy(data))?;
                     }
@@ -176,20 +176,20 @@ impl Tail<'_> {
                     }
                     Ok::<_, anyhow::Error>(())
                 })?,
-                Ok(Ok(None)) => return Ok(Ended::Broken("the service has closed the connection".to_owned())),
-                Ok(Err(error)) => return Ok(Ended::Broken(format!("the connection broke: {}", cause(&error)))),
-                Err(_) => return Ok(Ended::Broken("nothing was heard for a while".to_owned())),
+                Ok(Ok(None)) => return Ok(StreamEnd::Disconnected("the service has closed the connection".to_owned())),
+                Ok(Err(error)) => return Ok(StreamEnd::Disconnected(format!("the connection broke: {}", cause(&error)))),
+                Err(_) => return Ok(StreamEnd::Disconnected("nothing was heard for a while".to_owned())),
             }
             if self.screen.wants_messages(is_live) {
                 match self.messages().await? {
                     Ok(messages) => self.screen.messages(&messages)?,
-                    Err(why) => return Ok(Ended::Broken(why)),
+                    Err(why) => return Ok(StreamEnd::Disconnected(why)),
                 }
             }
             if is_live && self.args.no_follow {
                 self.screen.show_rest()?;
                 self.screen.flush()?;
-                return Ok(Ended::Done);
+                return Ok(StreamEnd::Done);
             }
             if is_live {
                 self.screen.show_waiting()?;
@@ -198,12 +198,12 @@ impl Tail<'_> {
         }
     }
 
-    /// The newest messages, open ones as they stand; or why it may be different in a moment.
+    /// Returns the newest messages, including open ones. The inner error is temporary: the caller reconnects.
     async fn messages(&self) -> Result<Result<Vec<Msg>, String>> {
         let path = self.args.of.session.path(NEWEST_MESSAGES);
         let page = match self.service.client.get(self.service.url(&path)?).send().await {
-            Ok(response) if is_passing(response.status()) => return Ok(Err(passing(response.status()))),
-            Ok(response) => checked(response).await?.text().await,
+            Ok(response) if is_transient(response.status()) => return Ok(Err(status_message(response.status()))),
+            Ok(response) => error_for_status(response).await?.text().await,
             Err(error) => Err(error),
         };
         match page {

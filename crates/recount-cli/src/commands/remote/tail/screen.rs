@@ -1,4 +1,4 @@
-//! Where a session is shown as it goes on.
+//! Shows the events of a followed session.
 
 use std::collections::HashSet;
 use std::io::{self, Write as _};
@@ -12,37 +12,37 @@ use recount_message::{
 
 use super::super::messages;
 use super::TailArgs;
-use crate::commands::why_not_continued;
+use crate::commands::gap_reason_text;
 use crate::view::{self, Length, awaited};
 
-/// Where it is shown.
+/// Writes a session as text or as JSON lines.
 pub(super) struct Screen {
     out: Box<dyn io::Write>,
     is_json: bool,
-    /// Whether it goes on when everything that is there was shown.
+    /// Whether to wait for further events after the existing ones.
     follows: bool,
     shows_all: bool,
-    /// Whether the complete messages of the first snapshot are left out.
+    /// Whether to omit the complete messages of the first snapshot.
     hides_past: bool,
     is_from_cursor: bool,
     length: Length,
     fold: Fold,
-    /// The messages of the fold that were shown to the end.
-    held_up: HashSet<String>,
+    /// The complete messages that were shown but are still in the fold, because an earlier reply is open.
+    shown_in_fold: HashSet<String>,
     has_shown: bool,
-    /// The calls that were shown to be waiting, each with its reply.
-    asked: HashSet<(String, String)>,
-    unread: Unread,
+    /// The waiting calls that were shown, as pairs of reply id and call id.
+    shown_waiting: HashSet<(String, String)>,
+    unread: UnreadReplies,
 }
 
-/// Replies whose beginning was not read, so that the service has to be asked for them.
+/// Replies whose start was not read. They are requested from the service.
 #[derive(Default)]
-struct Unread {
-    /// Those that have ended or begun to wait since the service was asked.
+struct UnreadReplies {
+    /// Replies that ended or started to wait since the last request.
     changed: HashSet<String>,
-    /// Those that were shown to the end.
+    /// Replies that were shown completely.
     shown: HashSet<String>,
-    /// Whether one of them may have waited all the time.
+    /// Whether a reply may have been waiting already before the first event.
     may_wait: bool,
 }
 
@@ -62,10 +62,10 @@ impl Screen {
             is_from_cursor: !args.json && args.is_from_cursor(),
             length: if args.full { Length::Whole } else { Length::Cut },
             fold: Fold::new(),
-            held_up: HashSet::new(),
+            shown_in_fold: HashSet::new(),
             has_shown: false,
-            asked: HashSet::new(),
-            unread: Unread::default(),
+            shown_waiting: HashSet::new(),
+            unread: UnreadReplies::default(),
         }
     }
 
@@ -79,10 +79,10 @@ impl Screen {
         }
     }
 
-    /// Says that the cursor led nowhere. A snapshot follows.
+    /// Reports that the cursor cannot be continued. A snapshot follows.
     fn gap(&mut self, data: &str) -> Result<()> {
         let reason = Object::parse(data)?.get("reason").and_then(Json::as_str).map(str::to_owned).unwrap_or_default();
-        let why = format!("the cursor cannot be continued: {}", why_not_continued(&reason));
+        let why = format!("the cursor cannot be continued: {}", gap_reason_text(&reason));
         if self.is_json && !self.follows {
             bail!("{why}\nhint: `--after start` prints all events that there are");
         }
@@ -92,12 +92,12 @@ impl Screen {
         } else {
             "; this is how the session is now"
         };
-        // Nobody is left to tell when even this cannot be written.
+        // A failure of standard error cannot be reported.
         let _ = writeln!(io::stderr(), "{why}{next}");
         Ok(())
     }
 
-    /// Begins anew with what the service says is there.
+    /// Replaces the state with a snapshot.
     fn snapshot(&mut self, data: &str) -> Result<()> {
         let snapshot = Object::parse(data)?;
         let open = snapshot.get("open").and_then(Json::to_object).unwrap_or_default();
@@ -113,9 +113,9 @@ impl Screen {
             })
             .collect();
         replies.sort_by_key(|(place, _)| *place);
-        let is_past_hidden = std::mem::take(&mut self.hides_past);
-        let mut shown = if is_past_hidden { Vec::new() } else { messages(&snapshot) };
-        // What is open at the end of what is there is shown then.
+        let hides_past = std::mem::take(&mut self.hides_past);
+        let mut shown = if hides_past { Vec::new() } else { messages(&snapshot) };
+        // Without following, `show_rest` shows the open replies.
         if self.follows {
             for (place, reply) in &replies {
                 shown.insert(shown.len().min(*place), reply.message.clone());
@@ -123,18 +123,18 @@ impl Screen {
         }
         let replies = replies.into_iter().map(|(_, reply)| reply).collect();
         self.fold = Fold::resume(Checkpoint { cursor: 0, replies, taken: Vec::new() });
-        self.held_up.clear();
+        self.shown_in_fold.clear();
         self.show(&shown)
     }
 
     fn event(&mut self, data: &str) -> Result<()> {
         let event = Event::from_json(data)?;
-        let is_for_people = matches!(
+        let is_shown_kind = matches!(
             event.kind,
             EventKind::ReplyEnd(_) | EventKind::RequireUserConfirm(_) | EventKind::RequireExternalExecution(_)
         );
         if let Outcome::Ignored(Reason::UnknownReply(id)) = self.fold.apply(&event)
-            && is_for_people
+            && is_shown_kind
         {
             self.unread.changed.insert(id);
         }
@@ -146,19 +146,19 @@ impl Screen {
         self.show(&complete)
     }
 
-    /// The messages that are complete since the last time, also those that one that began earlier holds up in the fold.
+    /// Takes the newly complete messages, including those that an earlier open reply keeps in the fold.
     fn take_complete(&mut self) -> Vec<Msg> {
         let open: HashSet<&str> = self.fold.open_replies().map(|reply| reply.message().id()).collect();
-        let is_new = |message: &&Msg| !open.contains(message.id()) && !self.held_up.contains(message.id());
+        let is_new = |message: &&Msg| !open.contains(message.id()) && !self.shown_in_fold.contains(message.id());
         let complete: Vec<Msg> = self.fold.messages().filter(is_new).cloned().collect();
-        self.held_up.extend(complete.iter().map(|message| message.id().to_owned()));
+        self.shown_in_fold.extend(complete.iter().map(|message| message.id().to_owned()));
         for message in self.fold.take_ended() {
-            self.held_up.remove(message.id());
+            self.shown_in_fold.remove(message.id());
         }
         complete
     }
 
-    /// Whether the service has to be asked for messages, since their beginning was not read.
+    /// Whether messages must be requested from the service, because their start was not read.
     pub(super) fn wants_messages(&mut self, is_live: bool) -> bool {
         if is_live {
             self.unread.may_wait |= std::mem::take(&mut self.is_from_cursor);
@@ -166,14 +166,14 @@ impl Screen {
         self.unread.may_wait || !self.unread.changed.is_empty()
     }
 
-    /// Shows what the service was asked for.
+    /// Shows the requested messages.
     pub(super) fn messages(&mut self, messages: &[Msg]) -> Result<()> {
         let changed = std::mem::take(&mut self.unread.changed);
         let may_wait = std::mem::take(&mut self.unread.may_wait);
         for message in messages {
             let has_changed = changed.contains(message.id());
             let is_unread = self.fold.message(message.id()).is_none();
-            let waits = is_unread && (has_changed || may_wait) && self.is_news(message);
+            let waits = is_unread && (has_changed || may_wait) && self.has_new_wait(message);
             let has_ended = has_changed && message.finished_at().is_some();
             if waits || (has_ended && self.unread.shown.insert(message.id().to_owned())) {
                 self.show(std::slice::from_ref(message))?;
@@ -182,14 +182,14 @@ impl Screen {
         Ok(())
     }
 
-    /// Shows the replies that wait for somebody since the last time. What was waited for in the past is nobody's business.
+    /// Shows the replies that started to wait since the last call. Called at the live end only, so past waits are not shown.
     pub(super) fn show_waiting(&mut self) -> Result<()> {
         let open = self.fold.open_replies().map(ReplyFold::message);
-        let waiting: Vec<Msg> = open.filter(|message| self.is_news(message)).cloned().collect();
+        let waiting: Vec<Msg> = open.filter(|message| self.has_new_wait(message)).cloned().collect();
         self.show(&waiting)
     }
 
-    /// What is not complete is shown as it stands.
+    /// Shows the incomplete messages in their current state.
     pub(super) fn show_rest(&mut self) -> Result<()> {
         let rest: Vec<Msg> = std::mem::take(&mut self.fold).into_messages().collect();
         self.show(&rest)
@@ -199,18 +199,18 @@ impl Screen {
         self.out.flush().context("cannot write to standard output")
     }
 
-    /// Whether a reply waits for something that was not shown.
-    fn is_news(&self, message: &Msg) -> bool {
-        awaited(message).any(|call| !self.asked.contains(&(message.id().to_owned(), call.id.clone())))
+    /// Whether a reply has a waiting call that was not shown.
+    fn has_new_wait(&self, message: &Msg) -> bool {
+        awaited(message).any(|call| !self.shown_waiting.contains(&(message.id().to_owned(), call.id.clone())))
     }
 
     fn show(&mut self, messages: &[Msg]) -> Result<()> {
         for message in messages {
-            self.asked.retain(|(reply_id, _)| reply_id != message.id());
+            self.shown_waiting.retain(|(reply_id, _)| reply_id != message.id());
             if message.parent().is_some() && !self.shows_all && awaited(message).next().is_none() {
                 continue;
             }
-            self.asked.extend(awaited(message).map(|call| (message.id().to_owned(), call.id.clone())));
+            self.shown_waiting.extend(awaited(message).map(|call| (message.id().to_owned(), call.id.clone())));
             let mut text = String::new();
             if self.has_shown {
                 text.push('\n');
