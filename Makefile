@@ -234,7 +234,7 @@ soak: $(CLIENT)/node_modules/installed ## The laws and the simulator over many m
 	$(MAKE) conformance CONFORMANCE_STREAMS=20000 FRONT_END_STREAMS=200
 
 chaos: ## Kill processes under load, cut off readers, again and again, and look for what was acknowledged
-	RECOUNT_CRASHES=$(CHAOS_ROUNDS) cargo test --quiet $(EVERYTHING) --test cli what_was_acknowledged -- --nocapture
+	RECOUNT_CRASHES=$(CHAOS_ROUNDS) cargo test --quiet $(EVERYTHING) --test cli acknowledged_events_survive_crashes -- --nocapture
 	RECOUNT_DISCONNECTS=$(CHAOS_DISCONNECTS) cargo test --quiet $(EVERYTHING) --test service readers_resume_without_loss_or_duplicates -- --nocapture
 	cargo run --release --quiet --package recount-simulator -- chaos --rounds $(CHAOS_ROUNDS)
 

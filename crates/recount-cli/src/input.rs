@@ -79,7 +79,7 @@ pub(crate) struct Lines {
     /// Whether the current line has no line break.
     is_unterminated: bool,
     is_live: bool,
-   bad_lines: u64,
+    bad_lines: u64,
     /// The hints that were printed.
     hints: Vec<&'static str>,
     progress: Progress,
@@ -94,7 +94,7 @@ impl Lines {
             number: 0,
             is_unterminated: false,
             is_live: size.is_none(),
-           bad_lines: 0,
+            bad_lines: 0,
             hints: Vec::new(),
             progress: Progress::counting_bytes(size),
         })

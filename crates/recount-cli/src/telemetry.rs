@@ -70,7 +70,9 @@ impl Telemetry {
 }
 
 /// Returns the layer that logs to standard error. Spans are excluded: the exporter handles them.
-fn log_layer<S: Subscriber + for<'s> LookupSpan<'s>>(config: &TelemetryConfig) -> Result<Box<dyn Layer<S> + Send + Sync>> {
+fn log_layer<S: Subscriber + for<'s> LookupSpan<'s>>(
+    config: &TelemetryConfig,
+) -> Result<Box<dyn Layer<S> + Send + Sync>> {
     let filter = filter(config)?.add_directive(format!("{SPAN_TARGET}=off").parse()?);
     let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     Ok(match config.format {

@@ -111,7 +111,8 @@ fn write_reply(args: &DecodeArgs, source: &mut Source, out: &mut EventWriter) ->
 /// Returns the metadata of the reply: the stop reason, and the provider's own values.
 fn reply_metadata(end: &CallEnd) -> Object {
     let mut metadata = Object::from([("finish", end.stop_reason.name())]);
-    let provided = [("finish_reason", &end.provider_stop_reason), ("response_id", &end.response_id), ("model", &end.model)];
+    let provided =
+        [("finish_reason", &end.provider_stop_reason), ("response_id", &end.response_id), ("model", &end.model)];
     for (key, value) in provided {
         if let Some(value) = value {
             metadata.insert(key, value.as_str());

@@ -109,7 +109,10 @@ async fn serve(loaded: &Loaded) -> Result<Status> {
     options.commits = commits;
     let server = Server::with_listener(listener, host, options);
     let address = server.local_addr()?;
-    print(&format!("Recount is at http://{address}\n{agent_and_sandbox}{shared}Data is kept in {}\n", config.server.data.display()))?;
+    print(&format!(
+        "Recount is at http://{address}\n{agent_and_sandbox}{shared}Data is kept in {}\n",
+        config.server.data.display()
+    ))?;
     let stop = CancellationToken::new();
     let signals = tokio::spawn(stop_on_signal(stop.clone()));
     server.run(stop).await;

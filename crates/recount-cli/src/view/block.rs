@@ -10,7 +10,7 @@ use recount_message::{
 };
 
 use super::bubble::Bubble;
-use super::{BAD, WARNING, DIMMED, GOOD, Length, PLAIN};
+use super::{BAD, DIMMED, GOOD, Length, PLAIN, WARNING};
 use crate::pretty;
 
 const CALL: Style = AnsiColor::Cyan.on_default().bold();

@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 use recount_message::{FinishedReason, Msg, Role, ToolCallState};
 
 use super::bubble::Bubble;
-use super::{BAD, WARNING, DIMMED, GOOD, awaited, is_open};
+use super::{BAD, DIMMED, GOOD, WARNING, awaited, is_open};
 use crate::visible::visible_line;
 
 /// Starts the bubble of a message with its role and name, start time, duration and outcome.

@@ -1,4 +1,4 @@
-//! `recount ask`, against a server on this machine.
+//! `recount ask` with a local provider.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -26,16 +26,16 @@ data: [DONE]
 
 ";
 
-/// What a server does with a request after its head.
+/// What the server does after the response body.
 #[derive(Clone, Copy)]
-enum Then {
+enum AfterBody {
     End,
-    /// Keeps the connection until the other side closes it.
+    /// Keeps the connection open until the client closes it.
     Hang,
 }
 
-/// A server that answers every request in the same way. It gives its address, and the requests as they come.
-fn serve(status: u16, body: &'static str, then: Then) -> (String, Receiver<String>) {
+/// Starts a server that sends the same response to each request. Returns its address and the received requests.
+fn serve(status: u16, body: &'static str, after: AfterBody) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let (sender, requests) = channel();
@@ -48,7 +48,7 @@ fn serve(status: u16, body: &'static str, then: Then) -> (String, Receiver<Strin
             let head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n");
             let mut stream = stream.into_inner();
             stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).unwrap();
-            if matches!(then, Then::Hang) {
+            if matches!(after, AfterBody::Hang) {
                 let _ = stream.read_to_end(&mut Vec::new());
             }
         }
@@ -75,8 +75,8 @@ fn read(stream: &mut BufReader<TcpStream>) -> String {
     request + std::str::from_utf8(&body).unwrap()
 }
 
-/// The command with an environment that holds nothing but one key.
-fn ask(args: &[&str]) -> Command {
+/// Returns the command with an environment that has only one API key.
+fn ask_command(args: &[&str]) -> Command {
     let mut command = command("ask");
     for provider in Provider::ALL {
         for name in provider.api_key_env_vars().iter().copied().chain([provider.base_url_env_var()]) {
@@ -92,14 +92,14 @@ fn ask(args: &[&str]) -> Command {
 
 #[track_caller]
 fn run(args: &[&str], stdin: &str) -> Run {
-    let run = finish(ask(args), stdin.as_bytes());
+    let run = finish(ask_command(args), stdin.as_bytes());
     assert!(!run.stdout.contains(KEY) && !run.stderr.contains(KEY));
     run
 }
 
 #[test]
 fn prints_the_answer() {
-    let (address, requests) = serve(200, HELLO, Then::End);
+    let (address, requests) = serve(200, HELLO, AfterBody::End);
     let run = run(&["--model", "openai/gpt-5", "--base-url", &address, "--system", "Be brief.", "Hello"], "");
     assert_eq!(run, Run { exit: Some(0), stdout: "Hello, Alice\n".to_owned(), stderr: String::new() });
     let request = requests.recv().unwrap();
@@ -116,17 +116,17 @@ fn prints_the_answer() {
 }
 
 #[test]
-fn the_question_may_come_from_standard_input_and_the_model_from_a_variable() {
-    let (address, requests) = serve(200, HELLO, Then::End);
-    let mut command = ask(&["-"]);
+fn question_is_read_from_standard_input_and_model_from_the_variable() {
+    let (address, requests) = serve(200, HELLO, AfterBody::End);
+    let mut command = ask_command(&["-"]);
     command.env("RECOUNT_MODEL", "openai/gpt-5").env("OPENAI_BASE_URL", &address);
     assert_eq!(finish(command, b"What is this?").exit, Some(0));
     assert!(requests.recv().unwrap().contains("What is this?"));
 }
 
 #[test]
-fn json_is_a_whole_reply() {
-    let (address, _requests) = serve(200, HELLO, Then::End);
+fn json_prints_a_complete_reply() {
+    let (address, _requests) = serve(200, HELLO, AfterBody::End);
     let run = run(&["--model", "openai/gpt-5", "--base-url", &address, "--json", "Hello"], "");
     assert_eq!(run.exit, Some(0));
     let folded = recount("fold", run.stdout.as_bytes());
@@ -135,8 +135,8 @@ fn json_is_a_whole_reply() {
 }
 
 #[test]
-fn an_image_goes_along() {
-    let (address, requests) = serve(200, HELLO, Then::End);
+fn images_are_sent_inline_or_by_url() {
+    let (address, requests) = serve(200, HELLO, AfterBody::End);
     let path = directory("ask_image").join("cat.png");
     fs::write(&path, b"\x89PNG\r\n\x1a\n").unwrap();
     let image = path.to_str().unwrap();
@@ -148,23 +148,23 @@ fn an_image_goes_along() {
 }
 
 #[test]
-fn a_refusal_is_told_with_its_class() {
-    let said = r#"{"error":{"message":"Incorrect API key provided: sk-do-not-show-this"}}"#;
-    let (address, _requests) = serve(401, said, Then::End);
+fn provider_error_is_reported_with_its_class_and_without_the_key() {
+    let body = r#"{"error":{"message":"Incorrect API key provided: sk-do-not-show-this"}}"#;
+    let (address, _requests) = serve(401, body, AfterBody::End);
     let run = run(&["--model", "openai/gpt-5", "--base-url", &address, "Hello"], "");
     check_run("ask_refused", "ask --model openai/gpt-5 --base-url … Hello", &run);
 }
 
 #[test]
-fn another_model_is_asked() {
-    let (address, _requests) = serve(200, HELLO, Then::End);
-    let mut command = ask(&["--model", "anthropic/claude-opus-4-5", "--fallback", "openai/gpt-5", "Hello"]);
+fn fallback_is_called_if_the_first_model_fails() {
+    let (address, _requests) = serve(200, HELLO, AfterBody::End);
+    let mut command = ask_command(&["--model", "anthropic/claude-opus-4-5", "--fallback", "openai/gpt-5", "Hello"]);
     command.env("OPENAI_BASE_URL", &address);
     check_run("ask_fallback", "ask --model … --fallback … Hello", &finish(command, b""));
 }
 
 #[test]
-fn the_demo_model_needs_nothing() {
+fn demo_model_needs_no_key() {
     let run_demo = run(&["--model", "demo/50000", "--json", "think"], "");
     assert_eq!((run_demo.exit, run_demo.stderr.as_str()), (Some(0), ""));
     let folded = recount("fold", run_demo.stdout.as_bytes());
@@ -175,16 +175,16 @@ fn the_demo_model_needs_nothing() {
 }
 
 #[test]
-fn a_variable_that_names_no_model_is_named() {
-    let mut command = ask(&["Hello"]);
+fn invalid_model_variable_is_named() {
+    let mut command = ask_command(&["Hello"]);
     command.env("RECOUNT_MODEL", "gpt-5");
     let run = finish(command, b"");
-    let told = "error: the variable RECOUNT_MODEL: `gpt-5` is neither `provider/name` nor `demo`\n";
-    assert_eq!((run.exit, run.stderr.as_str()), (Some(2), told));
+    let expected = "error: the variable RECOUNT_MODEL: `gpt-5` is neither `provider/name` nor `demo`\n";
+    assert_eq!((run.exit, run.stderr.as_str()), (Some(2), expected));
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn missing_and_invalid_arguments_are_named() {
     for (name, args) in [
         ("ask_no_key", "--model anthropic/claude-opus-4-5 Hello"),
         ("ask_no_model", "Hello"),
@@ -203,8 +203,8 @@ fn what_is_missing_is_named() {
 #[cfg(unix)]
 fn ctrl_c_ends_the_reply_as_interrupted() {
     let half = "data: {\"id\":\"c1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Once upon a\"}}]}\n\n";
-    let (address, _requests) = serve(200, half, Then::Hang);
-    let mut child = spawn(&mut ask(&["--model", "openai/gpt-5", "--base-url", &address, "--json", "Hello"]));
+    let (address, _requests) = serve(200, half, AfterBody::Hang);
+    let mut child = spawn(&mut ask_command(&["--model", "openai/gpt-5", "--base-url", &address, "--json", "Hello"]));
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let mut events: Vec<String> = Vec::new();
     for line in lines.by_ref() {

@@ -8,7 +8,7 @@ use crate::run::{cases, check_run, command, directory, finish, recount};
 
 const JAVA_STREAM: &str = include_str!("../../samples/java-confirm.jsonl");
 
-/// A turn in Java: the call, its result, and the answer.
+/// A turn in Java: the tool call, its result, and the answer.
 const JAVA_TURN: &str = r#"{"id":"m1","name":"Friday","role":"ASSISTANT","content":[{"type":"tool_use","id":"c1","name":"weather","input":{"city":"Rome"},"content":"{\"city\":\"Rome\"}","metadata":{},"state":"allowed"}],"metadata":{},"timestamp":"2026-08-22 10:30:00.123","usage":null}
 {"id":"m2","name":"Friday","role":"TOOL","content":[{"type":"tool_result","id":"c1","name":"weather","output":[{"type":"text","text":"Sunny"}],"metadata":{},"state":"success"}],"metadata":{},"timestamp":"2026-08-22 10:30:01.123","usage":null}
 {"id":"m3","name":"Friday","role":"ASSISTANT","content":[{"type":"text","text":"It is sunny."}],"metadata":{"agentscope_generate_reason":"MODEL_STOP"},"timestamp":"2026-08-22 10:30:02.123","usage":{"inputTokens":7,"outputTokens":2,"cachedTokens":0,"time":0.5,"totalTokens":9}}
@@ -27,7 +27,7 @@ cases! {
     a_block: "convert --from java --to native" < r#"{"type":"image","source":{"type":"url","url":"file:///a.png"},"minPixels":3136}"#;
     an_event: "convert --from java --to native --kind event" < r#"{"type":"TOOL_CALL_DELTA","id":"e","createdAt":"2026-01-01T00:00:00Z","replyId":"r","toolCallId":"c","toolCallName":"__fragment__","delta":"{"}"#;
     exact: "convert --from java --to java --kind event --exact" < r#"{"type":"AGENT_END","id":"e","createdAt":"2026-01-01T00:00:00Z","replyId":"r"}"#;
-    exact_of_what_is_not_java: "convert --from java --to native --exact" < "";
+    exact_requires_java_target: "convert --from java --to native --exact" < "";
     bad_lines: "convert --from java --to native" < BAD_JAVA;
     bad_lines_strict: "convert --from java --to native --strict" < BAD_JAVA;
     unknown_dialect: "convert --from perl --to native";
@@ -35,14 +35,14 @@ cases! {
     for_the_ai_sdk: "convert --from java --to ai-sdk samples/java-confirm.jsonl";
     a_message_for_ag_ui: "convert --from java --to ag-ui" < r#"{"id":"m","role":"USER","content":[{"type":"text","text":"Hi"}]}"#;
     a_block_for_ag_ui: "convert --from java --to ag-ui" < r#"{"type":"text","text":"Hi"}"#;
-    what_is_native: "convert --from java --to native --kind event" < r#"{"type":"REPLY_END","id":"e","created_at":"2026-01-01T00:00:00Z","session_id":"s","reply_id":"r"}"#;
+    native_events_read_as_java: "convert --from java --to native --kind event" < r#"{"type":"REPLY_END","id":"e","created_at":"2026-01-01T00:00:00Z","session_id":"s","reply_id":"r"}"#;
     folded: "fold --dialect java samples/java-confirm.jsonl";
     checked: "check --dialect java samples/java-confirm.jsonl";
     shown: "show --dialect java --color never samples/java-confirm.jsonl";
 }
 
 #[track_caller]
-fn comes_back(args: &str, back: &str, stdin: &str) {
+fn check_round_trip(args: &str, back: &str, stdin: &str) {
     let there = recount(args, stdin.as_bytes());
     assert_eq!(there.stderr, "");
     let again = recount(back, there.stdout.as_bytes());
@@ -50,13 +50,13 @@ fn comes_back(args: &str, back: &str, stdin: &str) {
 }
 
 #[test]
-fn the_messages_of_a_turn_come_back() {
-    comes_back("convert --from java --to native", "convert --from native --to java", JAVA_TURN);
+fn java_messages_of_a_turn_round_trip() {
+    check_round_trip("convert --from java --to native", "convert --from native --to java", JAVA_TURN);
 }
 
 #[test]
-fn the_events_of_java_come_back_byte_for_byte() {
-    comes_back(
+fn java_events_round_trip_byte_for_byte() {
+    check_round_trip(
         "convert --from java --to native --kind event",
         "convert --from native --to java --kind event --exact",
         JAVA_STREAM,
@@ -64,7 +64,7 @@ fn the_events_of_java_come_back_byte_for_byte() {
 }
 
 #[test]
-fn a_stream_folds_to_the_same_in_every_dialect() {
+fn stream_folds_the_same_in_every_dialect() {
     let native = recount("convert --from java --to native", JAVA_STREAM.as_bytes()).stdout;
     let folded = recount("fold", native.as_bytes()).stdout;
     for dialect in ["native", "java", "java1", "typescript"] {
@@ -75,7 +75,7 @@ fn a_stream_folds_to_the_same_in_every_dialect() {
 }
 
 #[test]
-fn a_java_stream_in_pieces_is_the_same_as_in_one() {
+fn java_stream_folds_the_same_in_two_pieces() {
     let directory = directory("a_java_stream_in_pieces");
     let whole = recount("fold --dialect java", JAVA_STREAM.as_bytes());
     let lines: Vec<&str> = JAVA_STREAM.split_inclusive('\n').collect();
@@ -90,7 +90,7 @@ fn a_java_stream_in_pieces_is_the_same_as_in_one() {
 }
 
 #[test]
-fn the_checkpoint_of_another_dialect_is_refused() {
+fn checkpoint_of_another_dialect_is_rejected() {
     let directory = directory("the_checkpoint_of_another_dialect");
     let state = directory.join("state.json");
     fs::write(&state, r#"{"version":1,"cursor":"1","replies":[],"reader":{"agents":7}}"#).unwrap();

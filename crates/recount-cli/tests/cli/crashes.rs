@@ -1,5 +1,5 @@
-//! A service that is killed, at any moment and under load: what it had acknowledged is there, once and in its place, whoever
-//! was at work goes on, and whoever read goes on reading where they were.
+//! Kills a service at random times under load. Afterwards, acknowledged events exist exactly once and in order, interrupted
+//! replies continue, and readers resume at their cursor.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader, Write};
@@ -14,37 +14,37 @@ use recount_testkit::random::Random;
 use serde_json::{Value, json};
 
 use crate::run::{directory, recount};
-use crate::serve::{PATIENCE, Service, ask, text_of};
+use crate::serve::{Service, TIMEOUT, send_request, text_of};
 
 const SESSIONS: usize = 3;
-/// How many agents elsewhere speak in each session at the same time.
+/// The number of concurrent external writers per session.
 const WRITERS: usize = 2;
-/// How many batches are acknowledged before the service is killed, at most.
+/// The maximum number of acknowledged batches before the service is killed.
 const BATCHES: usize = 120;
 
 #[test]
-fn a_reply_goes_on_after_a_crash() {
+fn interrupted_reply_continues_after_a_crash() {
     let data = directory("serve-continues");
     let service = Service::start(&data);
-    service.ask("PUT", "/v1/sessions/s", &[], "{}");
-    let (_, posted) = service.ask("POST", "/v1/sessions/s/messages", &[], r#"{"content":"a long story, please"}"#);
+    service.request("PUT", "/v1/sessions/s", &[], "{}");
+    let (_, posted) = service.request("POST", "/v1/sessions/s/messages", &[], r#"{"content":"a long story, please"}"#);
     let reply = text_of(&posted, "reply_id");
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     while !service.get("/v1/sessions/s/events").contains("TEXT_BLOCK_DELTA") {
         assert!(Instant::now() < until);
         thread::sleep(Duration::from_millis(20));
     }
     service.kill();
     let service = Service::start(&data);
-    // It need not come to its end: that it goes on is seen.
+    // New events show that the reply continues. It need not finish.
     let head = || service.get("/v1/sessions/s/events?limit=10000").lines().count();
     let before = head();
     while head() == before {
         assert!(Instant::now() < until);
         thread::sleep(Duration::from_millis(20));
     }
-    service.ask("POST", "/v1/sessions/s/interrupt", &[], "{}");
-    service.wait_for("s", "idle");
+    service.request("POST", "/v1/sessions/s/interrupt", &[], "{}");
+    service.wait_for_status("s", "idle");
     let events = service.get("/v1/sessions/s/events?limit=10000");
     let events: Vec<Event<'_>> = events.lines().map(|line| Event::from_json(line).unwrap()).collect();
     let fold: Fold = events.iter().collect();
@@ -54,12 +54,12 @@ fn a_reply_goes_on_after_a_crash() {
 }
 
 #[test]
-fn a_reply_that_waits_still_waits_after_a_crash() {
+fn waiting_reply_still_waits_after_a_crash() {
     let data = directory("serve-waits");
     let mut service = Service::start(&data);
-    service.ask("PUT", "/v1/sessions/s", &[], "{}");
-    let (_, posted) = service.ask("POST", "/v1/sessions/s/messages", &[], r#"{"content":"use a tool"}"#);
-    service.wait_for("s", "waiting");
+    service.request("PUT", "/v1/sessions/s", &[], "{}");
+    let (_, posted) = service.request("POST", "/v1/sessions/s/messages", &[], r#"{"content":"use a tool"}"#);
+    service.wait_for_status("s", "waiting");
     let before = service.get("/v1/sessions/s/events");
     for _ in 0..2 {
         service.kill();
@@ -68,16 +68,16 @@ fn a_reply_that_waits_still_waits_after_a_crash() {
         assert_eq!(service.get("/v1/sessions/s/events"), before, "nothing was said meanwhile");
     }
     service.confirm("s");
-    service.wait_for("s", "idle");
+    service.wait_for_status("s", "idle");
     let messages: Value = serde_json::from_str(&service.get("/v1/sessions/s/messages")).unwrap();
     let reply = &messages["messages"][1];
     assert_eq!((&reply["id"], &reply["finished_reason"]), (&json!(text_of(&posted, "reply_id")), &json!("completed")));
     service.kill();
 }
 
-/// Kills a service under load again and again.
+/// Kills a service under load repeatedly. `RECOUNT_CRASHES` is the number of rounds; the default is 4.
 #[test]
-fn what_was_acknowledged_survives_crashes() {
+fn acknowledged_events_survive_crashes() {
     let rounds = std::env::var("RECOUNT_CRASHES").ok().and_then(|text| text.parse().ok());
     let (rounds, shows_progress): (usize, bool) = (rounds.unwrap_or(4), rounds.is_some());
     let data = directory("serve-crashes");
@@ -87,7 +87,7 @@ fn what_was_acknowledged_survives_crashes() {
         readers.push(Reader { session, seen: Vec::new(), cursor: None });
         writers.extend((0..WRITERS).map(|number| Writer::new(session, number)));
     }
-    let mut asked = Vec::new();
+    let mut posted = Vec::new();
     for round in 0..rounds {
         let service = Service::start(&data);
         let (address, count) = (service.address.clone(), AtomicUsize::new(0));
@@ -100,11 +100,11 @@ fn what_was_acknowledged_survives_crashes() {
             for reader in &mut readers {
                 scope.spawn(|| reader.read(&address));
             }
-            // Not each time: they are all answered in the end.
+            // Not in every round: the service replies to all of them at the end.
             if round % 5 == 0 {
-                asked.extend(ask_something(&address, round));
+                posted.extend(post_message(&address, round));
             }
-            let until = Instant::now() + PATIENCE;
+            let until = Instant::now() + TIMEOUT;
             while count.load(Ordering::Acquire) < wanted {
                 assert!(Instant::now() < until, "nothing is acknowledged");
                 thread::sleep(Duration::from_micros(200));
@@ -119,62 +119,63 @@ fn what_was_acknowledged_survives_crashes() {
     }
     let service = Service::start(&data);
     check_sessions(&service, &mut writers, &readers);
-    check_answers(&service, &asked);
-    assert_eq!(service.end(), Some(0));
+    check_answers(&service, &posted);
+    assert_eq!(service.terminate(), Some(0));
     let doctor = recount(&format!("doctor --deep --data {}", data.display()), b"");
     assert_eq!(doctor.exit, Some(0), "{}", doctor.stdout);
 }
 
-/// An agent elsewhere that speaks in a session, reply after reply, whatever becomes of the service.
+/// An external agent that appends replies to a session across restarts of the service.
 struct Writer {
     session: usize,
     random: Random,
-    /// Everything that it has to say so far, to the end of a reply.
-    said: Vec<AgentEvent>,
-    /// How much of it was acknowledged.
+    /// The generated events, up to the end of a reply.
+    generated: Vec<AgentEvent>,
+    /// The number of acknowledged events.
     acknowledged: usize,
 }
 
 impl Writer {
     fn new(session: usize, number: usize) -> Self {
         let random = Random::new((session * WRITERS + number) as u64 + 10);
-        Self { session, random, said: Vec::new(), acknowledged: 0 }
+        Self { session, random, generated: Vec::new(), acknowledged: 0 }
     }
 
-    /// Writes until the service is gone.
+    /// Writes batches until the service is killed.
     fn write(&mut self, address: &str, count: &AtomicUsize) {
         let path = format!("/v1/sessions/c{}", self.session);
-        // It may have been killed before the session was there.
-        if ask(address, "PUT", &path, &[], "{}").is_none() {
+        // The service may be killed before the session is created.
+        if send_request(address, "PUT", &path, &[], "{}").is_none() {
             return;
         }
-        while self.write_some(address, &path) {
+        while self.write_batch(address, &path) {
             count.fetch_add(1, Ordering::AcqRel);
         }
     }
 
-    /// Writes a batch, which need not begin where the last one ended: what got no answer may be there or not.
-    fn write_some(&mut self, address: &str, path: &str) -> bool {
+    /// Writes a batch and returns whether it was acknowledged. Batches can overlap, because an unacknowledged batch may have
+    /// been committed.
+    fn write_batch(&mut self, address: &str, path: &str) -> bool {
         let first = self.acknowledged.saturating_sub(self.random.below(5));
         let end = self.acknowledged + self.random.between(1, 6);
-        while self.said.len() < end {
-            self.say_more();
+        while self.generated.len() < end {
+            self.generate_reply();
         }
-        let events: Vec<String> = self.said[first..end].iter().map(Event::to_json).collect();
-        let answer = ask(address, "POST", &format!("{path}/events"), &[], &format!("[{}]", events.join(",")));
+        let events: Vec<String> = self.generated[first..end].iter().map(Event::to_json).collect();
+        let answer = send_request(address, "POST", &format!("{path}/events"), &[], &format!("[{}]", events.join(",")));
         let Some((status, answer)) = answer else { return false };
         assert_eq!(status, 200, "{answer}");
-        // One that breaks off is none.
+        // A truncated response is not an acknowledgement.
         let Ok(answer) = serde_json::from_str::<Value>(&answer) else { return false };
-        let told = answer["written"].as_u64().unwrap() + answer["duplicates"].as_u64().unwrap();
-        assert_eq!((told as usize, &answer["ignored"]), (end - first, &json!([])), "{answer}");
+        let count = answer["written"].as_u64().unwrap() + answer["duplicates"].as_u64().unwrap();
+        assert_eq!((count as usize, &answer["ignored"]), (end - first, &json!([])), "{answer}");
         self.acknowledged = end;
         true
     }
 
-    fn say_more(&mut self) {
-        let said = &mut self.said;
-        let mut reply = ReplyWriter::start(|event| said.push(event), Stamps::default(), "elsewhere", "Friday");
+    fn generate_reply(&mut self) {
+        let generated = &mut self.generated;
+        let mut reply = ReplyWriter::start(|event| generated.push(event), Stamps::default(), "elsewhere", "Friday");
         reply.model_call("m");
         for word in 0..self.random.between(1, 40) {
             reply.text(format!("word {word} \u{1f600} "));
@@ -184,7 +185,7 @@ impl Writer {
     }
 }
 
-/// Somebody who reads a session and comes back whenever the connection breaks.
+/// A reader that resumes at its cursor when the connection breaks.
 struct Reader {
     session: usize,
     seen: Vec<String>,
@@ -192,15 +193,15 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads until the service is gone.
+    /// Reads until the service is killed.
     fn read(&mut self, address: &str) {
-        // What is not there yet is there the next time.
+        // The session may not exist yet. The next round reads it.
         let _ = self.try_read(address);
     }
 
     fn try_read(&mut self, address: &str) -> std::io::Result<()> {
         let mut stream = TcpStream::connect(address)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
         let place = match &self.cursor {
             Some(cursor) => format!(" HTTP/1.1\r\nlast-event-id: {cursor}"),
             None => "?after=start HTTP/1.1".to_owned(),
@@ -223,25 +224,25 @@ impl Reader {
     }
 }
 
-/// Says something to the service's own agent, and gives the message's id and the reply's if that was acknowledged.
-fn ask_something(address: &str, round: usize) -> Option<(String, String)> {
-    ask(address, "PUT", "/v1/sessions/asked", &[], "{}")?;
+/// Posts a message to the service's own agent. Returns the ids of the message and the reply if it was acknowledged.
+fn post_message(address: &str, round: usize) -> Option<(String, String)> {
+    send_request(address, "PUT", "/v1/sessions/asked", &[], "{}")?;
     let id = format!("m{round}");
     let message = json!({"content": "Hello", "id": id, "on_busy": "queue"}).to_string();
-    let (status, answer) = ask(address, "POST", "/v1/sessions/asked/messages", &[], &message)?;
+    let (status, answer) = send_request(address, "POST", "/v1/sessions/asked/messages", &[], &message)?;
     assert_eq!(status, 202, "{answer}");
     let answer: Value = serde_json::from_str(&answer).ok()?;
     Some((id, answer["reply_id"].as_str()?.to_owned()))
 }
 
-/// Holds the log to what was said and acknowledged, and to what was read.
+/// Compares the log with the acknowledged events and with the events that readers received.
 fn check_sessions(service: &Service, writers: &mut [Writer], readers: &[Reader]) {
     for reader in readers {
         let path = format!("/v1/sessions/c{}", reader.session);
         let mut own: Vec<&mut Writer> = writers.iter_mut().filter(|writer| writer.session == reader.session).collect();
         for writer in &mut own {
-            while writer.acknowledged < writer.said.len() {
-                assert!(writer.write_some(&service.address, &path));
+            while writer.acknowledged < writer.generated.len() {
+                assert!(writer.write_batch(&service.address, &path));
             }
         }
         let log = all_events(service, &path);
@@ -249,10 +250,10 @@ fn check_sessions(service: &Service, writers: &mut [Writer], readers: &[Reader])
         let kept: Vec<String> = log.iter().map(|line| text_of(line, "id")).collect();
         let mut expected: HashMap<String, String> = HashMap::new();
         for writer in own {
-            let ids: HashSet<&str> = writer.said.iter().map(|event| &*event.id).collect();
+            let ids: HashSet<&str> = writer.generated.iter().map(|event| &*event.id).collect();
             let own = kept.iter().filter(|id| ids.contains(id.as_str()));
-            assert!(own.eq(writer.said.iter().map(|event| &event.id)), "each is there once, in its place");
-            let fold: Fold = writer.said.iter().collect();
+            assert!(own.eq(writer.generated.iter().map(|event| &event.id)), "each is there once, in its place");
+            let fold: Fold = writer.generated.iter().collect();
             expected.extend(fold.messages().map(|message| (message.id().to_owned(), message.to_json())));
         }
         let messages = all_messages(service, &path);
@@ -264,15 +265,15 @@ fn check_sessions(service: &Service, writers: &mut [Writer], readers: &[Reader])
     }
 }
 
-/// Each message that was taken is there once and has one answer.
-fn check_answers(service: &Service, asked: &[(String, String)]) {
-    if asked.is_empty() {
+/// Checks that each acknowledged message exists once and has one reply.
+fn check_answers(service: &Service, posted: &[(String, String)]) {
+    if posted.is_empty() {
         return;
     }
-    service.wait_for("asked", "idle");
+    service.wait_for_status("asked", "idle");
     let messages = all_messages(service, "/v1/sessions/asked");
     let messages: Vec<Msg> = messages.iter().map(|text| Msg::from_json(text).unwrap()).collect();
-    for (message, reply) in asked {
+    for (message, reply) in posted {
         let count = |id: &str| messages.iter().filter(|message| message.id() == id).count();
         assert_eq!((count(message), count(reply)), (1, 1));
         let reply = messages.iter().find(|message| message.id() == reply).unwrap();

@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 
 use crate::run::{cases, recount};
 
-/// A text and a tool call of OpenAI, as server-sent events.
+/// Text and a tool call from OpenAI, as server-sent events.
 const OPENAI: &str = "\
 data: {\"id\":\"chatcmpl-1\",\"model\":\"gpt-5\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"Let me look.\"}}]}
 
@@ -18,7 +18,7 @@ data: [DONE]
 
 ";
 
-/// Thinking with a signature of Anthropic, as a JSON array of chunks.
+/// Thinking with a signature from Anthropic, as a JSON array of chunks.
 const ANTHROPIC: &str = r#"[
   {"type": "message_start", "message": {"id": "msg_1", "model": "claude", "usage": {"input_tokens": 8, "output_tokens": 1}}},
   {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": "", "signature": ""}},
@@ -30,12 +30,12 @@ const ANTHROPIC: &str = r#"[
   {"type": "message_stop"}
 ]"#;
 
-/// Thinking in tags of Ollama, as lines.
+/// Thinking in `<think>` tags from Ollama, as JSON lines.
 const OLLAMA: &str = r#"{"model":"qwen3","message":{"content":"<think>Hm.</think>"},"done":false}
 {"model":"qwen3","message":{"content":"4"},"done":true,"done_reason":"length","prompt_eval_count":5,"eval_count":3}
 "#;
 
-/// One body of Gemini, over several lines.
+/// A single response body from Gemini, with line breaks.
 const GEMINI: &str = r#"{
   "candidates": [{"content": {"parts": [{"text": "Hello"}]}, "finishReason": "STOP"}],
   "responseId": "resp-1"
@@ -65,7 +65,7 @@ cases! {
 }
 
 #[test]
-fn what_is_decoded_can_be_checked_and_folded() {
+fn decoded_events_pass_check_and_fold() {
     for (provider, response, text) in [
         ("openai", OPENAI, "Let me look."),
         ("anthropic", ANTHROPIC, "4"),
@@ -82,7 +82,7 @@ fn what_is_decoded_can_be_checked_and_folded() {
 }
 
 #[test]
-fn ids_are_new_each_time_unless_they_are_to_be_repeatable() {
+fn ids_differ_between_runs_without_repeatable() {
     let decode = |options: &str| recount(&format!("decode --provider gemini {options}"), GEMINI.as_bytes()).stdout;
     assert_ne!(decode(""), decode(""));
     assert_eq!(decode("--repeatable"), decode("--repeatable"));

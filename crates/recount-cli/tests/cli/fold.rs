@@ -15,7 +15,7 @@ data: {"type":"TEXT_BLOCK_START","reply_id":"r","block_id":"t"}
 {"type":"REPLY_END","session_id":"s","reply_id":"r","created_at":"2026-01-01T00:00:01Z"}
 {"type":"REPLY_END","session_id":"s","rep"#;
 
-/// Events that change nothing, or not all that they say.
+/// Events that are ignored, entirely or in part.
 const UNAPPLIED: &str = r#"{"type":"REPLY_START","session_id":"s","reply_id":"r","name":"Friday","created_at":"2026-01-01T00:00:00Z"}
 {"type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"t","delta":"x"}
 {"type":"TOOL_CALL_START","reply_id":"r","tool_call_id":"c","tool_call_name":"search","created_at":"2026-01-01T00:00:01Z"}
@@ -48,13 +48,13 @@ fn same_as_sample(args: &str, stdin: &str) {
 }
 
 #[test]
-fn reads_standard_input_as_it_reads_a_file() {
+fn standard_input_folds_like_a_file() {
     same_as_sample("fold", SAMPLE);
     same_as_sample("fold -", SAMPLE);
 }
 
 #[test]
-fn takes_other_line_ends_blank_lines_and_a_byte_order_mark() {
+fn crlf_blank_lines_and_byte_order_mark_are_accepted() {
     same_as_sample("fold", &SAMPLE.replace('\n', "\r\n"));
     same_as_sample("fold", &SAMPLE.replace('\n', "\n \t\n\r\n"));
     same_as_sample("fold", SAMPLE.trim_end());
@@ -69,14 +69,14 @@ fn prints_canonical_messages() {
 }
 
 #[test]
-fn the_sample_is_canonical() {
+fn sample_is_canonical() {
     for line in SAMPLE.lines() {
         assert_eq!(recount_message::Event::from_json(line).unwrap().to_json(), line);
     }
 }
 
 #[test]
-fn strict_keeps_what_was_read_before_the_bad_line() {
+fn strict_writes_a_checkpoint_of_the_events_before_the_bad_line() {
     let directory = directory("strict_checkpoint");
     let args = "fold --strict --checkpoint state.json";
     let mut command = command(args);
@@ -92,7 +92,7 @@ fn strict_keeps_what_was_read_before_the_bad_line() {
 }
 
 #[test]
-fn refuses_to_replace_its_input() {
+fn checkpoint_must_not_replace_the_input() {
     let directory = directory("replace_input");
     let stream = directory.join("stream.jsonl");
     fs::write(&stream, SAMPLE).unwrap();

@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 
 use crate::run::{cases, directory, recount};
 
-/// A system prompt, a question with a picture and a film, a tool call that broke off, and an answer.
+/// A system prompt, a question with an image and a video, a truncated tool call, and an answer.
 const MESSAGES: &str = r#"[
   {"name": "system", "role": "system", "content": [{"type": "text", "text": "Be brief."}]},
   {"name": "Alice", "role": "user", "metadata": {"secret": 1}, "content": [
@@ -51,7 +51,7 @@ cases! {
 }
 
 #[test]
-fn media_come_from_the_map_by_url_or_path() {
+fn media_map_is_looked_up_by_url_or_path() {
     let directory = directory("format_media");
     for place in ["file:///photos/my%20cat.png", "/photos/my cat.png"] {
         let map = directory.join("media.json");
@@ -63,7 +63,7 @@ fn media_come_from_the_map_by_url_or_path() {
 }
 
 #[test]
-fn metadata_stays_here() {
+fn request_omits_message_metadata() {
     let run = recount("format --provider openai --whole", MESSAGES.as_bytes());
     assert!(!run.stdout.contains("secret"));
 }

@@ -1,4 +1,4 @@
-//! What the binary says about itself.
+//! `--help`, `--version` and `recount schema`.
 
 use crate::run::{cases, recount};
 
@@ -40,11 +40,11 @@ cases! {
 }
 
 #[test]
-fn version() {
+fn version_is_that_of_the_package() {
     assert_eq!(recount("--version", b"").stdout, concat!("recount ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 #[test]
-fn the_schema_is_the_one_in_the_documentation() {
+fn schema_matches_the_documented_one() {
     assert_eq!(recount("schema", b"").stdout, include_str!("../../../../docs/schema.json"));
 }

@@ -20,7 +20,7 @@ cases! {
     bad_age: "log compact data --older-than 30";
 }
 
-/// A data directory with the sample in it, and the commands that run in its parent.
+/// A data directory with the imported sample. Commands run in its parent directory.
 struct Data {
     parent: PathBuf,
 }
@@ -44,12 +44,12 @@ impl Data {
         self.run_with(args, "")
     }
 
-    /// Runs a command and holds it to a snapshot in which epochs and times are not what they were.
+    /// Runs a command and compares it with a snapshot, with epochs and times replaced.
     #[track_caller]
     fn check(&self, name: &str, args: &str, stdin: &str) {
         let mut run = self.run_with(args, stdin);
-        run.stdout = settled(&run.stdout);
-        run.stderr = settled(&run.stderr);
+        run.stdout = normalized(&run.stdout);
+        run.stderr = normalized(&run.stderr);
         check_run(&format!("log_{name}"), args, &run);
     }
 
@@ -58,8 +58,8 @@ impl Data {
     }
 }
 
-/// The text without what is different each time: epochs, times and process ids.
-fn settled(text: &str) -> String {
+/// Replaces the values that change from run to run: epochs and times.
+fn normalized(text: &str) -> String {
     let mut out = String::new();
     let mut digits = String::new();
     for character in text.chars().chain(['\0']) {
@@ -67,7 +67,7 @@ fn settled(text: &str) -> String {
             digits.push(character);
             continue;
         }
-        // Epochs are the only long numbers.
+        // Only epochs have more than five digits.
         out.push_str(if digits.len() > 5 && character == '.' { "EPOCH" } else { &digits });
         digits.clear();
         out.push(character);
@@ -77,7 +77,7 @@ fn settled(text: &str) -> String {
     while let Some(start) = at(&out) {
         out.replace_range(start..start + 32, "TIME");
     }
-    // Epochs are of different lengths, and what stands beside them moves along.
+    // Epochs vary in length, which changes the padding of the columns.
     while out.contains("  ") {
         out = out.replace("  ", " ");
     }
@@ -85,7 +85,7 @@ fn settled(text: &str) -> String {
 }
 
 #[test]
-fn import_and_export_are_each_others_reverse() {
+fn export_of_an_import_is_identical() {
     let data = Data::new("log_round_trip");
     let export = data.run("log export data chat");
     assert_eq!((export.exit, export.stdout.as_str(), export.stderr.as_str()), (Some(0), SAMPLE, ""));
@@ -94,7 +94,7 @@ fn import_and_export_are_each_others_reverse() {
 }
 
 #[test]
-fn importing() {
+fn import_output_and_errors() {
     let data = Data::new("log_import");
     data.check("import_again", "log import data chat weather.jsonl", "");
     data.check("import_over", "log import data chat weather.jsonl --replace", "");
@@ -110,7 +110,7 @@ fn importing() {
     data.check("verify_unknown", "log verify data nobody", "");
 }
 
-/// So many messages as JSON lines.
+/// Returns `count` messages as JSON lines.
 fn messages(count: usize) -> String {
     let line = |number| {
         let content = r#"[{"type":"text","text":"Hello"}]"#;
@@ -120,13 +120,13 @@ fn messages(count: usize) -> String {
 }
 
 #[test]
-fn a_long_import_is_written_while_it_is_read_and_seen_by_nobody_before_its_end() {
+fn long_import_is_written_in_batches_and_hidden_until_published() {
     let data = Data::new("log_import_long");
     let mut import = command("log import data long");
     let mut child = spawn(import.current_dir(&data.parent));
     let mut pipe = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || pipe.write_all(messages(5_000).as_bytes()).map(|()| pipe));
-    // The input is not over, so whatever is written now was not kept until its end.
+    // The input is still open, so the import does not buffer all of it.
     let deadline = Instant::now() + Duration::from_secs(60);
     while fs::metadata(data.path("data/log.sqlite-wal")).map_or(0, |log| log.len()) < 500_000 {
         assert!(Instant::now() < deadline, "nothing is written");
@@ -140,7 +140,7 @@ fn a_long_import_is_written_while_it_is_read_and_seen_by_nobody_before_its_end()
     assert_eq!(data.run("log sessions data").stdout, sessions);
     assert_eq!(data.run("log verify data").exit, Some(0));
 
-    // A bad line at the end, when much is written already, leaves nothing either.
+    // An invalid last line discards the batches that are already written.
     let run = data.run_with("log import data long", &(messages(5_000) + "hello\n"));
     assert_eq!(run.exit, Some(1), "{}", run.stderr);
     assert_eq!(data.run("log sessions data").stdout, sessions);
@@ -150,7 +150,7 @@ fn a_long_import_is_written_while_it_is_read_and_seen_by_nobody_before_its_end()
 }
 
 #[test]
-fn forking() {
+fn fork_copies_up_to_the_given_point() {
     let data = Data::new("log_fork");
     data.check("fork", "log fork data chat copy", "");
     data.check("fork_json", "log fork data chat json --json", "");
@@ -169,7 +169,7 @@ fn forking() {
     let run = data.run(&format!("log fork data chat rewound --before {id}"));
     assert_eq!(run.exit, Some(0), "{}", run.stderr);
     assert_eq!(folded("rewound") + last + "\n", all);
-    // In the middle of the first reply, which is ended in the copy.
+    // A fork in the middle of the first reply ends the reply in the copy.
     let run = data.run(&format!("log fork data chat middle --after {epoch}.12"));
     assert_eq!(run.exit, Some(0), "{}", run.stderr);
     let messages = finish(command("fold"), data.run("log export data middle").stdout.as_bytes());
@@ -178,7 +178,7 @@ fn forking() {
 }
 
 #[test]
-fn tenants() {
+fn tenant_option_selects_the_sessions_of_the_tenant() {
     let data = Data::new("log_tenants");
     let run = data.run("log import data chat weather.jsonl --tenant acme");
     assert_eq!(run.exit, Some(0), "{}", run.stderr);
@@ -200,7 +200,7 @@ fn tenants() {
 }
 
 #[test]
-fn compacting_changes_no_message() {
+fn compact_preserves_messages() {
     let data = Data::new("log_compact");
     let messages = |data: &Data| finish(command("fold"), data.run("log export data chat").stdout.as_bytes()).stdout;
     let before = messages(&data);
@@ -217,12 +217,12 @@ fn compacting_changes_no_message() {
 }
 
 #[test]
-fn a_backup_can_be_read_and_opened() {
+fn backup_can_be_read_and_opened() {
     let data = Data::new("log_backup");
     let run = data.run("log backup data backup");
     let size = fs::metadata(data.path("backup/log.sqlite")).unwrap().len() / 1_024;
-    let told = format!("1 session, 42 entries, {size}.00 KiB copied to backup\n");
-    assert_eq!((run.exit, run.stdout.as_str(), run.stderr.as_str()), (Some(0), "", told.as_str()));
+    let expected = format!("1 session, 42 entries, {size}.00 KiB copied to backup\n");
+    assert_eq!((run.exit, run.stdout.as_str(), run.stderr.as_str()), (Some(0), "", expected.as_str()));
     data.check("backup_again", "log backup data backup", "");
     assert_eq!(data.run("log export backup chat").stdout, SAMPLE);
     assert_eq!(data.run("log verify backup").exit, Some(0));
@@ -233,7 +233,7 @@ fn a_backup_can_be_read_and_opened() {
 }
 
 #[test]
-fn a_directory_in_use_can_be_read_and_not_changed() {
+fn locked_directory_is_read_only() {
     let data = Data::new("log_in_use");
     let lock = fs::File::options().write(true).open(data.path("data/lock")).unwrap();
     lock.lock().unwrap();
@@ -246,7 +246,7 @@ fn a_directory_in_use_can_be_read_and_not_changed() {
 }
 
 #[test]
-fn verify_finds_what_was_tampered_with() {
+fn verify_reports_modified_messages() {
     let data = Data::new("log_verify");
     let path = data.path("data/log.sqlite");
     tamper(&path, b"Sunny", b"Rainy");
@@ -258,11 +258,11 @@ fn verify_finds_what_was_tampered_with() {
 }
 
 #[test]
-fn verify_tells_what_is_wrong_with_a_database_that_can_hardly_be_read() {
+fn verify_reports_damaged_pages() {
     let data = Data::new("log_verify_damaged");
     assert_eq!(data.run("log fork data chat copy").exit, Some(0));
     let sound = fs::read(data.path("data/log.sqlite")).unwrap();
-    // The first page says what the file is. What is in the others may be anything.
+    // The first page is the file header. Overwrite each of the others.
     for page in 1..sound.len() / 4_096 {
         let mut bytes = sound.clone();
         bytes[page * 4_096..(page + 1) * 4_096].fill(0xff);
@@ -275,7 +275,7 @@ fn verify_tells_what_is_wrong_with_a_database_that_can_hardly_be_read() {
     }
 }
 
-/// Replaces the last place of some bytes in a file.
+/// Replaces the last occurrence of `from` in a file.
 fn tamper(path: &Path, from: &[u8], to: &[u8]) {
     let mut bytes = fs::read(path).unwrap();
     let at = bytes.windows(from.len()).rposition(|window| window == from).unwrap();

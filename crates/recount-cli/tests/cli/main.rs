@@ -1,10 +1,11 @@
-//! Runs the real binary and looks at what a user would see.
+//! Runs the binary and checks its output and exit status.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod ask;
 mod check;
-mod configured;
+mod checkpoints;
+mod config_errors;
 mod convert;
 mod crashes;
 mod decode;
@@ -13,13 +14,12 @@ mod format;
 mod help;
 mod log;
 mod models;
-mod pieces;
 mod pipes;
+mod remote;
 mod run;
 mod sandbox;
 mod serve;
 mod show;
 mod tail;
-mod take_part;
+mod telemetry;
 mod tokens;
-mod watched;

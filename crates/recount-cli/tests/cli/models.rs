@@ -6,7 +6,7 @@ use recount_model::Provider;
 use crate::run::{check_run, command, finish};
 
 #[test]
-fn says_what_is_set_and_never_what_it_holds() {
+fn variables_are_listed_without_their_values() {
     check("models_table", "models");
     check("models_json", "models --json");
 }

@@ -1,17 +1,17 @@
-//! The binary as a part of a pipeline.
+//! The binary in a pipeline.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 
 use crate::run::{SAMPLE, command, directory, spawn};
 
-/// Many messages: more than any pipe holds.
+/// Returns more messages than a pipe buffers.
 fn many_messages() -> String {
     let line = r#"{"type":"CUSTOM","name":"recount.message","value":{"name":"Alice","role":"user","content":[],"id":"#;
     (0..5_000).map(|number| format!("{line}\"m{number}\"}}}}\n")).collect()
 }
 
-/// Runs a command, reads one line of its output and closes it. Gives the exit status and what was said about it.
+/// Runs a command, reads one line of its output and closes the output. Returns the exit status and standard error.
 fn read_one_line(args: &str) -> (Option<i32>, String) {
     let mut command = command(args);
     let mut child = spawn(&mut command);
@@ -25,7 +25,7 @@ fn read_one_line(args: &str) -> (Option<i32>, String) {
 }
 
 #[test]
-fn an_output_that_is_closed_ends_the_command_quietly() {
+fn closed_output_ends_the_command_without_an_error() {
     let stream = directory("closed_output").join("stream.jsonl");
     fs::write(&stream, many_messages()).unwrap();
     for command in ["fold", "fold --pretty", "show", "show --color always"] {
@@ -34,7 +34,7 @@ fn an_output_that_is_closed_ends_the_command_quietly() {
 }
 
 #[test]
-fn an_output_that_is_closed_leaves_no_checkpoint() {
+fn closed_output_writes_no_checkpoint() {
     let directory = directory("closed_output_checkpoint");
     let (stream, state) = (directory.join("stream.jsonl"), directory.join("state.json"));
     fs::write(&stream, many_messages()).unwrap();
@@ -44,7 +44,7 @@ fn an_output_that_is_closed_leaves_no_checkpoint() {
     assert!(!state.exists());
 }
 
-/// Feeds a command the sample and waits for the first line of its output while the input stays open.
+/// Writes the first line of the sample to a command and waits for its first line of output, while the input is open.
 #[track_caller]
 fn check_streams(args: &str, expected_start: &str) {
     let mut command = command(args);
@@ -63,7 +63,7 @@ fn check_streams(args: &str, expected_start: &str) {
 }
 
 #[test]
-fn each_message_is_passed_on_at_once() {
+fn messages_are_flushed_while_the_input_is_open() {
     check_streams("fold", r#"{"name":"Alice","#);
     check_streams("fold --pretty", "{\n");
     check_streams("show", "╭─ user Alice");

@@ -1,4 +1,4 @@
-//! Running the binary.
+//! Helpers that run the binary.
 
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
-/// The sample that comes with the crate.
+/// The sample stream of the crate.
 pub(crate) const SAMPLE: &str = include_str!("../../samples/weather.jsonl");
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) exit: Option<i32>,
@@ -17,7 +17,7 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
 }
 
-/// The binary with arguments that are separated by spaces, in the directory of the crate.
+/// Returns the command for the binary, in the directory of the crate. Arguments are separated by spaces.
 pub(crate) fn command(args: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_recount"));
     command.args(args.split_whitespace()).current_dir(env!("CARGO_MANIFEST_DIR"));
@@ -27,12 +27,12 @@ pub(crate) fn command(args: &str) -> Command {
     command
 }
 
-/// Runs the binary with arguments and an input.
+/// Runs the binary with arguments and standard input.
 pub(crate) fn recount(args: &str, stdin: &[u8]) -> Run {
     finish(command(args), stdin)
 }
 
-/// Runs a command to its end.
+/// Runs a command with standard input and waits for it.
 pub(crate) fn finish(mut command: Command, stdin: &[u8]) -> Run {
     let mut child = spawn(&mut command);
     let mut pipe = child.stdin.take().unwrap();
@@ -54,7 +54,7 @@ pub(crate) fn spawn(command: &mut Command) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// An empty directory for a test.
+/// Creates an empty directory for a test.
 pub(crate) fn directory(test: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(test);
     let _ = fs::remove_dir_all(&path);
@@ -62,7 +62,7 @@ pub(crate) fn directory(test: &str) -> PathBuf {
     path
 }
 
-/// Runs the binary and holds arguments, exit status and both outputs to the snapshot with a name.
+/// Runs the binary and compares arguments, exit status and both outputs with the snapshot `name`.
 #[track_caller]
 pub(crate) fn check(name: &str, args: &str, stdin: impl AsRef<[u8]>) {
     check_run(name, args, &recount(args, stdin.as_ref()));
@@ -73,7 +73,7 @@ pub(crate) fn check_run(name: &str, args: &str, run: &Run) {
     let exit = run.exit.map_or_else(|| "none".to_owned(), |code| code.to_string());
     let text = format!(
         "$ recount {args}\nexit status: {exit}\n--- stdout\n{}--- stderr\n{}",
-        // An escape character would not survive every editor.
+        // Some editors remove escape characters.
         run.stdout.replace('\x1b', "␛"),
         run.stderr.replace('\x1b', "␛"),
     );
@@ -82,7 +82,7 @@ pub(crate) fn check_run(name: &str, args: &str, run: &Run) {
     });
 }
 
-/// One test for each line: a name, the arguments and, after `<`, the input.
+/// Declares one snapshot test per line: the name, the arguments and, after `<`, standard input.
 macro_rules! cases {
     ($( $name:ident: $args:literal $(< $stdin:expr)?; )+) => {
         $(

@@ -1,4 +1,4 @@
-//! `recount sandbox`, and what `doctor` and `config` report of the sandbox.
+//! `recount sandbox`, and the reports of `doctor` and `config` about the sandbox.
 
 use std::fs;
 use std::path::Path;
@@ -56,7 +56,7 @@ fn data_directory_is_hidden() {
 }
 
 #[test]
-fn programs_that_cannot_be_run_are_named() {
+fn invalid_programs_and_access_are_named() {
     let directory = directory("missing");
     let output = recount(&directory, &["sandbox", "--", "no-such-program"]);
     assert_eq!(output.status.code(), Some(127));
@@ -100,7 +100,7 @@ fn policy_is_reported_and_checked() {
     assert!(text(&output.stderr).contains("unknown field `process`"), "{output:?}");
 }
 
-/// A small project of several languages, in a Git repository with one commit.
+/// Creates a small project with several languages, in a Git repository with one commit.
 fn project(name: &str) -> std::path::PathBuf {
     let directory = directory(name);
     fs::create_dir(directory.join("src")).unwrap();
@@ -127,7 +127,7 @@ fn project(name: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn ordinary_work_runs_in_its_profile() {
+fn common_development_commands_run_in_their_profile() {
     let directory = project("ordinary");
     let check = |profile: &str, script: &str, expected: &str| {
         let output = recount(&directory, &["sandbox", "--profile", profile, "--", "bash", "-c", script]);
@@ -164,6 +164,6 @@ fn ordinary_work_runs_in_its_profile() {
     ] {
         check("workspace", script, expected);
     }
-    // Placeholders are gone.
+    // The placeholders are removed.
     assert!(!directory.join(".git/commondir").exists() && !directory.join("recount.toml").exists());
 }

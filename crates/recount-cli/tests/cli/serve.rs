@@ -1,4 +1,4 @@
-//! The service as a process of its own: how it starts, stops and is guarded.
+//! `recount serve` as a process: startup, shutdown and access.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use crate::run::{command, directory, recount};
 
-/// Nothing here takes this long, unless it hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit of each wait.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A service that runs.
+/// A running service. It is killed on drop.
 pub(crate) struct Service {
     process: Child,
     pub(crate) address: String,
@@ -28,7 +28,7 @@ impl Service {
         Self::start_with(data, &[], Stdio::null())
     }
 
-    /// With variables of the environment, and with a place for what it logs.
+    /// Starts with environment variables and a destination for standard error.
     pub(crate) fn start_with(data: &Path, variables: &[(&str, &str)], logs: Stdio) -> Self {
         let mut command = command("serve --listen 127.0.0.1:0 --model demo");
         command.arg("--data").arg(data).envs(variables.iter().copied());
@@ -38,55 +38,55 @@ impl Service {
         while !banner.contains("Data is kept") {
             assert!(out.read_line(&mut banner).unwrap() > 0, "{banner}");
         }
-        // What it says later is read, so that it never waits for somebody to read it.
+        // Drain the output, so that the service never blocks on a full pipe.
         thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
         let address = banner.split("http://").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
         Self { process, address, banner }
     }
 
-    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> (u16, String) {
-        ask(&self.address, method, path, headers, body).unwrap()
+    pub(crate) fn request(&self, method: &str, path: &str, headers: &[&str], body: &str) -> (u16, String) {
+        send_request(&self.address, method, path, headers, body).unwrap()
     }
 
     pub(crate) fn get(&self, path: &str) -> String {
-        let (status, body) = self.ask("GET", path, &[], "");
+        let (status, body) = self.request("GET", path, &[], "");
         assert_eq!(status, 200, "{body}");
         body
     }
 
-    /// Waits until a session is as it should be.
-    pub(crate) fn wait_for(&self, session: &str, status: &str) {
-        let until = Instant::now() + PATIENCE;
+    /// Waits until a session has a status.
+    pub(crate) fn wait_for_status(&self, session: &str, status: &str) {
+        let until = Instant::now() + TIMEOUT;
         while text_of(&self.get(&format!("/v1/sessions/{session}")), "status") != status {
             assert!(Instant::now() < until, "it is never {status}");
             thread::sleep(Duration::from_millis(20));
         }
     }
 
-    /// Allows what an agent asks.
+    /// Confirms the first tool call that waits.
     pub(crate) fn confirm(&self, session: &str) {
         let path = format!("/v1/sessions/{session}/events");
         let events = self.get(&path);
-        let asked = events.lines().find(|line| line.contains("REQUIRE_USER_CONFIRM")).unwrap();
-        let asked: Value = serde_json::from_str(asked).unwrap();
+        let event = events.lines().find(|line| line.contains("REQUIRE_USER_CONFIRM")).unwrap();
+        let event: Value = serde_json::from_str(event).unwrap();
         let answer = json!([{
             "type": "USER_CONFIRM_RESULT",
-            "reply_id": asked["reply_id"],
-            "confirm_results": [{"confirmed": true, "tool_call": asked["tool_calls"][0]}],
+            "reply_id": event["reply_id"],
+            "confirm_results": [{"confirmed": true, "tool_call": event["tool_calls"][0]}],
         }]);
-        let (status, told) = self.ask("POST", &path, &[], &answer.to_string());
-        assert_eq!(status, 200, "{told}");
+        let (status, response) = self.request("POST", &path, &[], &answer.to_string());
+        assert_eq!(status, 200, "{response}");
     }
 
     pub(crate) fn kill(self) {
         drop(self);
     }
 
-    /// Asks it to end, and waits until it has.
-    pub(crate) fn end(mut self) -> Option<i32> {
+    /// Sends SIGTERM, waits for the process and returns its exit status.
+    pub(crate) fn terminate(mut self) -> Option<i32> {
         let pid = rustix::process::Pid::from_child(&self.process);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             if let Some(status) = self.process.try_wait().unwrap() {
                 return status.code();
@@ -99,16 +99,22 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // Fails if the process has ended.
+        // Fails if the process has already exited.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// One request; nothing when the connection breaks.
-pub(crate) fn ask(address: &str, method: &str, path: &str, headers: &[&str], body: &str) -> Option<(u16, String)> {
+/// Sends a request and returns the status and the body. `None` if the connection fails.
+pub(crate) fn send_request(
+    address: &str,
+    method: &str,
+    path: &str,
+    headers: &[&str],
+    body: &str,
+) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
-    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    stream.set_read_timeout(Some(TIMEOUT)).ok()?;
     let mut head = format!("{method} {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
     for header in headers {
         head.push_str(&format!("{header}\r\n"));
@@ -117,9 +123,9 @@ pub(crate) fn ask(address: &str, method: &str, path: &str, headers: &[&str], bod
         head.push_str(&format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len()));
     }
     stream.write_all(format!("{head}\r\n{body}").as_bytes()).ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let mut response = String::new();
+    stream.read_to_string(&mut response).ok()?;
+    let (head, body) = response.split_once("\r\n\r\n")?;
     Some((head.split(' ').nth(1)?.parse().ok()?, body.to_owned()))
 }
 
@@ -128,17 +134,17 @@ pub(crate) fn text_of(body: &str, field: &str) -> String {
 }
 
 #[test]
-fn it_says_where_it_is_and_who_answers_and_ends_in_good_order() {
+fn banner_names_address_and_agent_and_sigterm_exits_cleanly() {
     let data = directory("serve-banner");
     let service = Service::start(&data);
     assert!(service.banner.starts_with("Recount is at http://127.0.0.1:"), "{}", service.banner);
     assert!(service.banner.contains("Agent `assistant` answers: the model is demo"), "{}", service.banner);
     assert_eq!(service.get("/healthz"), r#"{"status":"ok"}"#);
-    assert_eq!(service.end(), Some(0));
+    assert_eq!(service.terminate(), Some(0));
 }
 
 #[test]
-fn a_second_one_on_the_same_data_says_so() {
+fn serve_fails_if_data_directory_or_address_is_in_use() {
     let data = directory("serve-locked");
     let service = Service::start(&data);
     let mut second = command("serve --listen 127.0.0.1:0 --model demo");
@@ -156,7 +162,7 @@ fn a_second_one_on_the_same_data_says_so() {
 }
 
 #[test]
-fn one_that_cannot_listen_leaves_nothing_behind() {
+fn serve_creates_no_data_directory_if_the_address_is_in_use() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let data = directory("serve-busy").join("data");
     let mut busy = command(&format!("serve --model demo --listen {}", taken.local_addr().unwrap()));
@@ -168,7 +174,7 @@ fn one_that_cannot_listen_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_is_wrong_is_found_before_it_is_needed() {
+fn missing_data_directory_and_unknown_provider_are_reported() {
     let here = directory("serve-wrong");
     let doctor = recount(&format!("doctor --data {}/none", here.display()), b"");
     assert_eq!(doctor.exit, Some(1), "{}", doctor.stdout);
@@ -186,7 +192,7 @@ fn what_is_wrong_is_found_before_it_is_needed() {
 }
 
 #[test]
-fn without_tokens_it_stays_on_this_machine() {
+fn serve_requires_tokens_for_public_addresses() {
     let data = directory("serve-open");
     let mut open = command("serve --listen 0.0.0.0:0 --model demo");
     open.arg("--data").arg(&data);
@@ -196,7 +202,7 @@ fn without_tokens_it_stays_on_this_machine() {
 }
 
 #[test]
-fn the_configuration_is_shown_as_it_takes_effect() {
+fn config_prints_the_effective_configuration() {
     let path = directory("serve-config").join("recount.toml");
     std::fs::write(&path, "[limits]\nbody = \"1 MiB\"\n[agents.guide]\nmodel = \"demo\"\n").unwrap();
     let mut shown = command("config");
@@ -208,7 +214,7 @@ fn the_configuration_is_shown_as_it_takes_effect() {
     {
         assert!(shown.stdout.contains(line), "{line} in {}", shown.stdout);
     }
-    // What follows from elsewhere is there too, and all of it can be read again.
+    // Derived values are included, and the output is a valid configuration.
     for line in ["\nconnections = ", "\nmodel = \"demo\"", "\ntools = [", "\nprompt = ", "\nmax_iterations = 50"] {
         assert!(shown.stdout.contains(line), "{line} in {}", shown.stdout);
     }
@@ -238,13 +244,13 @@ fn the_configuration_is_shown_as_it_takes_effect() {
 }
 
 #[test]
-fn tail_sessions_and_doctor_look_at_it() {
+fn tail_sessions_and_doctor_work_while_the_service_runs() {
     let data = directory("serve-tail");
     let service = Service::start(&data);
-    service.ask("PUT", "/v1/sessions/chat", &[], r#"{"title":"Holidays"}"#);
-    let (status, posted) = service.ask("POST", "/v1/sessions/chat/messages", &[], r#"{"content":"Hello there"}"#);
+    service.request("PUT", "/v1/sessions/chat", &[], r#"{"title":"Holidays"}"#);
+    let (status, posted) = service.request("POST", "/v1/sessions/chat/messages", &[], r#"{"content":"Hello there"}"#);
     assert_eq!(status, 202, "{posted}");
-    service.wait_for("chat", "idle");
+    service.wait_for_status("chat", "idle");
     let url = format!("http://{}", service.address);
     let sessions = recount(&format!("sessions {url}"), b"");
     assert_eq!((sessions.exit, sessions.stderr.as_str()), (Some(0), ""));
@@ -258,8 +264,8 @@ fn tail_sessions_and_doctor_look_at_it() {
     let shown = recount(&format!("tail {url}/v1/sessions/chat --no-follow"), b"");
     assert!(shown.stdout.contains("Hello there"), "{}", shown.stdout);
     let missing = recount(&format!("tail {url}/s/nobody"), b"");
-    let told = "error: unknown session `nobody`\nhint: `recount sessions` lists those that there are, and `recount send --new` makes one\n";
-    assert_eq!((missing.exit, missing.stderr.as_str()), (Some(2), told));
+    let expected = "error: unknown session `nobody`\nhint: `recount sessions` lists those that there are, and `recount send --new` makes one\n";
+    assert_eq!((missing.exit, missing.stderr.as_str()), (Some(2), expected));
     let doctor = recount(&format!("doctor --deep --data {}", data.display()), b"");
     assert_eq!(doctor.exit, Some(0), "{}", doctor.stdout);
     assert!(doctor.stdout.contains("the log is sound: 1 session, "), "{}", doctor.stdout);
@@ -268,25 +274,25 @@ fn tail_sessions_and_doctor_look_at_it() {
 }
 
 #[test]
-fn what_is_put_aside_goes_with_its_session() {
-    let data = directory("what_is_put_aside");
+fn offloaded_output_is_deleted_with_its_session() {
+    let data = directory("serve-offloaded");
     let service = Service::start(&data);
     let message = json!({"role": "user", "name": "Alice", "content": r#"shell {"command": "seq 20000"}"#});
-    let aside = |session: &str| data.join("aside").join(session);
+    let offloaded = |session: &str| data.join("aside").join(session);
     for session in ["one", "two"] {
         let path = format!("/v1/sessions/{session}");
-        assert_eq!(service.ask("PUT", &path, &[], "{}").0, 201);
-        assert_eq!(service.ask("POST", &format!("{path}/messages"), &[], &message.to_string()).0, 202);
-        let until = Instant::now() + PATIENCE;
-        while !aside(session).is_dir() {
+        assert_eq!(service.request("PUT", &path, &[], "{}").0, 201);
+        assert_eq!(service.request("POST", &format!("{path}/messages"), &[], &message.to_string()).0, 202);
+        let until = Instant::now() + TIMEOUT;
+        while !offloaded(session).is_dir() {
             assert!(Instant::now() < until);
             thread::sleep(Duration::from_millis(20));
         }
-        // What the model says to it is of no interest.
-        service.ask("POST", &format!("{path}/interrupt"), &[], "{}");
-        service.wait_for(session, "idle");
+        // The rest of the reply is not needed.
+        service.request("POST", &format!("{path}/interrupt"), &[], "{}");
+        service.wait_for_status(session, "idle");
     }
-    assert_eq!(service.ask("DELETE", "/v1/sessions/one", &[], "").0, 204);
-    assert!(!aside("one").exists() && aside("two").is_dir());
+    assert_eq!(service.request("DELETE", "/v1/sessions/one", &[], "").0, 204);
+    assert!(!offloaded("one").exists() && offloaded("two").is_dir());
     service.kill();
 }

@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 
 use crate::run::{SAMPLE, cases, command, finish, recount};
 
-/// A message with all that a message can hold.
+/// A message with every kind of content and field.
 const RICH: &str = r#"{"id":"m1","created_at":"2026-01-01T00:00:00Z","name":"Friday","role":"assistant","finished_at":"2026-01-01T00:01:05Z","finished_reason":"error","error":{"type":"rate_limit","message":"too much\ntoo fast"},"structured_output":{"goal":"tea","heat":100.0,"steps":["boil","pour"]},"usage":{"input_tokens":1200300,"output_tokens":1,"cache_creation_input_tokens":7},"content":[
 {"type":"thinking","thinking":"Hm."},
 {"type":"tool_call","id":"c1","name":"search","input":"{\"q\": 1.0, \"empty\": {}}","state":"finished"},
@@ -20,7 +20,7 @@ const RICH: &str = r#"{"id":"m1","created_at":"2026-01-01T00:00:00Z","name":"Fri
 {"type":"text","text":""},
 {"type":"text","text":"First.\n\n  Second.\n"}]}"#;
 
-/// Everything that a message might try to do to a terminal.
+/// A message with control sequences and imitated labels in every field.
 const HOSTILE: &str = r#"{"id":"m","created_at":"now\u001b[H","name":"Al\u001b]0;owned\u0007ice\n╭─ system","role":"assistant","finished_at":"later","content":[
 {"type":"text","text":"\u001b[2J\u009b31mred\r\noverwritten\rby this\u0008\u007f \u202etxt.exe\u2066\n├─ result · success\n╰─\tkept tab"},
 {"type":"tool_call","id":"c","name":"sh\u001bell\nx","input":"{\"a\":\"\u001b[1A\u009b\u202e\"}","state":"finished"},
@@ -38,7 +38,7 @@ nonsense
 {"type":"TEXT_BLOCK_DELTA","reply_id":"r","block_id":"u","delta":"lost"}
 "#;
 
-/// Puts a message that is written over several lines on one.
+/// Joins the lines of a message.
 fn one_line(message: &str) -> String {
     message.replace('\n', "")
 }
@@ -69,20 +69,20 @@ cases! {
 }
 
 #[test]
-fn a_hostile_message_sends_no_control_character() {
+fn hostile_message_prints_no_control_characters() {
     let run = recount("show --color never", one_line(HOSTILE).as_bytes());
     let found: Vec<char> = run.stdout.chars().filter(|c| c.is_control() && !matches!(c, '\n' | '\t')).collect();
     assert_eq!(found, Vec::<char>::new());
 }
 
 #[test]
-fn shows_events_as_it_shows_the_messages_that_they_fold_to() {
+fn events_are_shown_like_their_messages() {
     let messages = recount("fold", SAMPLE.as_bytes()).stdout;
     assert_eq!(recount("show", messages.as_bytes()), recount("show", SAMPLE.as_bytes()));
 }
 
 #[test]
-fn never_and_always_overrule_the_environment() {
+fn color_option_overrides_the_environment() {
     let is_coloured = |args: &str, variable: &str| {
         let mut command = command(args);
         command.env(variable, "1");
@@ -95,7 +95,7 @@ fn never_and_always_overrule_the_environment() {
 }
 
 #[test]
-fn a_text_that_was_begun_again_is_marked_where_it_broke_off() {
+fn cut_text_is_marked_before_its_retry() {
     let message = r#"{"name":"Friday","role":"assistant","content":[{"type":"text","text":"Once upon","cut":true},{"type":"text","text":"Once upon a time."}]}"#;
     let shown = recount("show", message.as_bytes()).stdout;
     let places =

@@ -1,4 +1,4 @@
-//! `recount tail` and `recount sessions` of a service that runs.
+//! `recount tail` and `recount sessions` with a running service.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
@@ -9,9 +9,9 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use crate::run::{Run, command, directory, recount};
-use crate::serve::{PATIENCE, Service, text_of};
+use crate::serve::{Service, TIMEOUT, text_of};
 
-/// The command, while it follows a session.
+/// A running `recount tail`. It is killed on drop.
 struct Tail {
     process: Child,
     lines: Receiver<String>,
@@ -28,12 +28,12 @@ impl Tail {
         Self { process, lines, seen: String::new() }
     }
 
-    /// Everything since the last time, up to the end of a message in which there is a text.
+    /// Returns the output since the last call, up to the end of the message that contains `text`.
     #[track_caller]
     fn message_with(&mut self, text: &str) -> String {
         self.seen.clear();
         while !(self.seen.contains(text) && self.seen.ends_with("╰─\n")) {
-            let line = self.lines.recv_timeout(PATIENCE);
+            let line = self.lines.recv_timeout(TIMEOUT);
             assert!(line.is_ok(), "{text:?} never comes after {}", self.seen);
             self.seen.push_str(&line.unwrap());
             self.seen.push('\n');
@@ -51,15 +51,15 @@ impl Drop for Tail {
 
 const ASKING: &str = " · open · waits for a confirmation\n";
 
-/// A session in which the agent waits for a permission.
-fn waiting(service: &Service, session: &str) {
-    service.ask("PUT", &format!("/v1/sessions/{session}"), &[], "{}");
-    service.ask("POST", &format!("/v1/sessions/{session}/messages"), &[], r#"{"content":"use a tool"}"#);
-    service.wait_for(session, "waiting");
+/// Creates a session in which the agent waits for a confirmation.
+fn create_waiting_session(service: &Service, session: &str) {
+    service.request("PUT", &format!("/v1/sessions/{session}"), &[], "{}");
+    service.request("POST", &format!("/v1/sessions/{session}/messages"), &[], r#"{"content":"use a tool"}"#);
+    service.wait_for_status(session, "waiting");
 }
 
-/// The events of a reply that comes to wait for a call.
-pub(crate) fn calling(reply: &str, name: &str, call: &str, asking: &str, state: &str, metadata: &Value) -> Value {
+/// Returns the events of a reply that waits for a tool call.
+pub(crate) fn waiting_reply(reply: &str, name: &str, call: &str, asking: &str, state: &str, metadata: &Value) -> Value {
     let block = json!({"type": "tool_call", "id": call, "name": "open", "input": "{}", "state": state});
     json!([
         {"type": "REPLY_START", "session_id": "s", "reply_id": reply, "name": name, "metadata": metadata},
@@ -71,7 +71,7 @@ pub(crate) fn calling(reply: &str, name: &str, call: &str, asking: &str, state: 
 }
 
 pub(crate) fn append(service: &Service, session: &str, events: &Value) {
-    let (status, body) = service.ask("POST", &format!("/v1/sessions/{session}/events"), &[], &events.to_string());
+    let (status, body) = service.request("POST", &format!("/v1/sessions/{session}/events"), &[], &events.to_string());
     assert_eq!((status, body.contains(r#""ignored":[]"#)), (200, true), "{body}");
 }
 
@@ -80,9 +80,9 @@ fn tail(service: &Service, session: &str, args: &str) -> Run {
 }
 
 #[test]
-fn what_a_reply_waits_for_is_shown_wherever_one_begins() {
+fn waiting_call_is_shown_from_every_start_position() {
     let service = Service::start(&directory("tail-waiting"));
-    waiting(&service, "s");
+    create_waiting_session(&service, "s");
     let cursor = text_of(&service.get("/v1/sessions/s"), "cursor");
     let mut all = Tail::start(&service, "s", "");
     let shown = all.message_with(ASKING);
@@ -90,7 +90,7 @@ fn what_a_reply_waits_for_is_shown_wherever_one_begins() {
     let mut now = Tail::start(&service, "s", "--after now");
     let shown = now.message_with(ASKING);
     assert!(!shown.contains("use a tool") && shown.contains("├─ call shell · asking\n"), "{shown}");
-    // The reply began before what is read from here on.
+    // The reply started before this cursor.
     let mut later = Tail::start(&service, "s", &format!("--after {cursor}"));
     let shown = later.message_with(ASKING);
     assert!(!shown.contains("use a tool") && shown.contains("├─ call shell · asking\n"), "{shown}");
@@ -103,21 +103,21 @@ fn what_a_reply_waits_for_is_shown_wherever_one_begins() {
 }
 
 #[test]
-fn a_reply_is_shown_when_it_begins_to_wait() {
+fn reply_is_shown_when_it_starts_to_wait() {
     let service = Service::start(&directory("tail-begins-to-wait"));
-    service.ask("PUT", "/v1/sessions/s", &[], r#"{"title":"foreign"}"#);
+    service.request("PUT", "/v1/sessions/s", &[], r#"{"title":"foreign"}"#);
     let mut tail = Tail::start(&service, "s", "");
-    append(&service, "s", &calling("r1", "Friday", "c1", "REQUIRE_EXTERNAL_EXECUTION", "submitted", &json!({})));
+    append(&service, "s", &waiting_reply("r1", "Friday", "c1", "REQUIRE_EXTERNAL_EXECUTION", "submitted", &json!({})));
     let shown = tail.message_with(" · open · waits for a result from outside\n");
     assert!(shown.contains("├─ call open · submitted\n"), "{shown}");
-    // What is complete waits for nobody.
+    // A complete message is shown although an earlier reply is open.
     let message = json!({"name": "Alice", "role": "user", "content": [{"type": "text", "text": "Hurry"}], "id": "m1"});
     append(&service, "s", &json!([{"type": "CUSTOM", "name": "recount.message", "value": message}]));
     let shown = tail.message_with("Hurry");
     assert!(shown.contains("user Alice") && !shown.contains("assistant"), "{shown}");
-    // What a sub-agent says is not asked for, what it asks is.
+    // Messages of sub-agents are hidden without `--all`, but their waiting calls are shown.
     let metadata = json!({"recount": {"parent": "r1"}});
-    append(&service, "s", &calling("r2", "Monday", "c2", "REQUIRE_USER_CONFIRM", "asking", &metadata));
+    append(&service, "s", &waiting_reply("r2", "Monday", "c2", "REQUIRE_USER_CONFIRM", "asking", &metadata));
     let shown = tail.message_with(ASKING);
     assert!(shown.contains("assistant Monday · "), "{shown}");
     assert!(shown.contains(" · sub-agent · open · waits") && !shown.contains("assistant Friday"), "{shown}");
@@ -135,9 +135,9 @@ fn a_reply_is_shown_when_it_begins_to_wait() {
 }
 
 #[test]
-fn what_is_there_is_shown_to_its_end() {
+fn no_follow_shows_open_replies_and_exits() {
     let service = Service::start(&directory("tail-no-follow"));
-    waiting(&service, "s");
+    create_waiting_session(&service, "s");
     let all = tail(&service, "s", "--no-follow");
     assert_eq!((all.exit, all.stderr.as_str()), (Some(0), ""));
     assert!(all.stdout.contains("use a tool"), "{}", all.stdout);
@@ -150,9 +150,9 @@ fn what_is_there_is_shown_to_its_end() {
 }
 
 #[test]
-fn a_cursor_that_leads_nowhere_is_explained() {
+fn invalid_cursor_is_explained() {
     let service = Service::start(&directory("tail-gap"));
-    waiting(&service, "s");
+    create_waiting_session(&service, "s");
     let people = tail(&service, "s", "--no-follow --after 7.3");
     let told =
         "the cursor cannot be continued: it is of another session, or of this one before it was restored or replaced";
@@ -172,9 +172,9 @@ fn a_cursor_that_leads_nowhere_is_explained() {
 }
 
 #[test]
-fn a_url_means_what_it_says() {
+fn url_path_selects_sessions_or_one_session() {
     let service = Service::start(&directory("tail-urls"));
-    service.ask("PUT", "/v1/sessions/s", &[], "{}");
+    service.request("PUT", "/v1/sessions/s", &[], "{}");
     let url = format!("http://{}", service.address);
     let sessions = |path: &str| recount(&format!("sessions {url}{path}"), b"");
     let listed = sessions("");
@@ -200,7 +200,7 @@ fn a_url_means_what_it_says() {
 }
 
 #[test]
-fn a_service_that_is_not_there_is_named() {
+fn unreachable_service_is_named() {
     for args in ["sessions 127.0.0.1:1", "tail 127.0.0.1:1/s/chat", "stop 127.0.0.1:1/s/chat"] {
         let run = recount(args, b"");
         assert_eq!(run.exit, Some(2));
@@ -211,7 +211,7 @@ fn a_service_that_is_not_there_is_named() {
 }
 
 #[test]
-fn what_is_no_session_is_told_so() {
+fn invalid_session_name_is_rejected() {
     for (named, told) in [
         ("café", "\"café\" is not a session name: expected 1 to 64 of A-Z a-z 0-9 _ -"),
         ("http://127.0.0.1:7171/", "it names no session: expected a name, or a URL that ends in /s/NAME"),

@@ -1,4 +1,4 @@
-//! `recount token`, and how a service and those who look at it take tokens.
+//! `recount token`, and access tokens in the service and its clients.
 
 use pretty_assertions::assert_eq;
 
@@ -6,15 +6,15 @@ use crate::run::{command, directory, finish, recount};
 use crate::serve::{Service, text_of};
 
 #[test]
-fn tokens_are_made_and_revoked_while_it_runs() {
+fn tokens_are_created_and_revoked_while_the_service_runs() {
     let data = directory("serve-tokens");
     let service = Service::start(&data);
-    assert_eq!(service.ask("GET", "/v1/sessions", &[], "").0, 200);
+    assert_eq!(service.request("GET", "/v1/sessions", &[], "").0, 200);
     let run = recount(&format!("token create --tenant acme --scope write --data {}", data.display()), b"");
     assert_eq!((run.exit, run.stderr.as_str(), run.stdout.lines().count()), (Some(0), "", 1));
     let header = format!("authorization: Bearer {}", run.stdout.trim());
-    assert_eq!(service.ask("GET", "/v1/sessions", &[], "").0, 401);
-    assert_eq!(service.ask("GET", "/v1/sessions", &[&header], "").0, 200);
+    assert_eq!(service.request("GET", "/v1/sessions", &[], "").0, 401);
+    assert_eq!(service.request("GET", "/v1/sessions", &[&header], "").0, 200);
     let kept = std::fs::read_to_string(data.join("tokens.jsonl")).unwrap();
     assert!(!kept.contains(run.stdout.trim()), "only its hash is kept");
     let list = recount(&format!("token list --data {}", data.display()), b"").stdout;
@@ -25,7 +25,7 @@ fn tokens_are_made_and_revoked_while_it_runs() {
     let json = recount(&format!("token list --json --data {}", data.display()), b"").stdout;
     assert_eq!((text_of(&json, "id").as_str(), text_of(&json, "scope").as_str()), (id, "write"));
     assert!(!json.contains("hash"), "{json}");
-    // Whoever asks from a terminal says the same.
+    // The command-line client sends the token too.
     let url = format!("http://{}", service.address);
     let refused = recount(&format!("sessions {url}"), b"");
     assert!(
@@ -37,24 +37,25 @@ fn tokens_are_made_and_revoked_while_it_runs() {
     named.env("RECOUNT_TOKEN", run.stdout.trim());
     assert_eq!(finish(named, b"").exit, Some(0));
     assert_eq!(recount(&format!("token revoke {id} --data {}", data.display()), b"").exit, Some(0));
-    assert_eq!(service.ask("GET", "/v1/sessions", &[&header], "").0, 401);
+    assert_eq!(service.request("GET", "/v1/sessions", &[&header], "").0, 401);
     assert_eq!(recount(&format!("token revoke {id} --data {}", data.display()), b"").exit, Some(2));
     service.kill();
 }
 
 #[test]
-fn tenants_who_share_a_machine_and_lines_that_are_no_tokens_are_told_of() {
+fn doctor_reports_shared_machines_and_invalid_token_lines() {
     let data = directory("serve-tenants");
     drop(Service::start(&data));
-    let make =
+    let create =
         |tenant: &str| recount(&format!("token create --tenant {tenant} --scope write --data {}", data.display()), b"");
     let doctor = || recount(&format!("doctor --data {}", data.display()), b"");
-    make("acme");
+    create("acme");
     assert!(!doctor().stdout.contains("tenants"));
-    make("other");
-    let told = "note  there are tokens of 2 tenants, and whoever may write can have agent `assistant` use its tools";
+    create("other");
+    let expected =
+        "note  there are tokens of 2 tenants, and whoever may write can have agent `assistant` use its tools";
     let run = doctor();
-    assert!(run.exit == Some(0) && run.stdout.contains(told), "{}", run.stdout);
+    assert!(run.exit == Some(0) && run.stdout.contains(expected), "{}", run.stdout);
     let path = data.join("tokens.jsonl");
     std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + "{\"id\":").unwrap();
     let run = doctor();
@@ -62,7 +63,7 @@ fn tenants_who_share_a_machine_and_lines_that_are_no_tokens_are_told_of() {
 }
 
 #[test]
-fn tokens_are_where_the_configuration_says() {
+fn token_uses_the_data_directory_of_the_configuration() {
     let here = directory("serve-tokens-data");
     let token = |args: &str| {
         let mut command = command(&format!("token {args}"));

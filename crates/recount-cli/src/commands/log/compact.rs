@@ -11,7 +11,7 @@ use recount_log::{Compacted, SessionKey};
 use recount_message::Object;
 use recount_server::parse_duration;
 
-use super::{DataArgs, Status, TenantArgs, close, database_size, parse_key, block_on};
+use super::{DataArgs, Status, TenantArgs, block_on, close, database_size, parse_key};
 use crate::commands::counted;
 
 /// Join old deltas and give the room back

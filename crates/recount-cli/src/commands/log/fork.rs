@@ -7,7 +7,7 @@ use clap::Args;
 use recount_log::{Cursor, Error, ForkPoint, SessionKey};
 use recount_message::Object;
 
-use super::{DataArgs, Status, TenantArgs, close, parse_key, block_on};
+use super::{DataArgs, Status, TenantArgs, block_on, close, parse_key};
 use crate::commands::gap_reason_text;
 
 /// Copy a session up to a place

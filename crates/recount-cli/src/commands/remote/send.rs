@@ -76,7 +76,10 @@ async fn send(args: &SendArgs) -> Result<Status> {
     if args.json {
         print(&format!("{}\n", response.to_json()))?;
     } else {
-        print(&format!("{}\n", response.get("reply_id").and_then(Json::as_str).map(str::to_owned).unwrap_or_default()))?;
+        print(&format!(
+            "{}\n",
+            response.get("reply_id").and_then(Json::as_str).map(str::to_owned).unwrap_or_default()
+        ))?;
     }
     Ok(Status::Clean)
 }

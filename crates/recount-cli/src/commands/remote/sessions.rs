@@ -5,7 +5,7 @@ use clap::Args;
 use recount_message::{Json, Object};
 use reqwest::Url;
 
-use super::{Service, TokenArgs, DEFAULT_URL, block_on, parse_url, session_name, print};
+use super::{DEFAULT_URL, Service, TokenArgs, block_on, parse_url, print, session_name};
 use crate::commands::Status;
 use crate::table::table;
 use crate::visible::visible_line;
@@ -70,7 +70,9 @@ fn check_path(url: &Url) -> Result<()> {
     }
     match url.path().trim_end_matches('/') {
         "" | "/v1/sessions" => Ok(()),
-        path => bail!("there are no sessions at `{path}`\nhint: the address of the service is enough, such as {DEFAULT_URL}"),
+        path => bail!(
+            "there are no sessions at `{path}`\nhint: the address of the service is enough, such as {DEFAULT_URL}"
+        ),
     }
 }
 

@@ -177,7 +177,9 @@ impl Tail<'_> {
                     Ok::<_, anyhow::Error>(())
                 })?,
                 Ok(Ok(None)) => return Ok(StreamEnd::Disconnected("the service has closed the connection".to_owned())),
-                Ok(Err(error)) => return Ok(StreamEnd::Disconnected(format!("the connection broke: {}", cause(&error)))),
+                Ok(Err(error)) => {
+                    return Ok(StreamEnd::Disconnected(format!("the connection broke: {}", cause(&error))));
+                }
                 Err(_) => return Ok(StreamEnd::Disconnected("nothing was heard for a while".to_owned())),
             }
             if self.screen.wants_messages(is_live) {

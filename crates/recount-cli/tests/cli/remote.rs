@@ -1,13 +1,13 @@
-//! `recount send`, `answer` and `stop` in sessions of a service that runs.
+//! `recount send`, `answer` and `stop` with a running service.
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use crate::run::{Run, command, directory, finish};
 use crate::serve::{Service, text_of};
-use crate::tail::{append, calling};
+use crate::tail::{append, waiting_reply};
 
-/// Runs a command on a session, with arguments that may have spaces.
+/// Runs a command on a session. Arguments may contain spaces.
 fn run(service: &Service, what: &str, session: &str, args: &[&str]) -> Run {
     let mut command = command(&format!("{what} http://{}/s/{session}", service.address));
     command.args(args);
@@ -19,7 +19,7 @@ fn messages(service: &Service, session: &str) -> Value {
 }
 
 #[test]
-fn a_conversation_without_a_browser() {
+fn send_and_answer_complete_a_reply_with_a_tool_call() {
     let service = Service::start(&directory("take-part"));
     let missing = run(&service, "send", "chat", &["Hello"]);
     assert_eq!(missing.exit, Some(2));
@@ -28,9 +28,9 @@ fn a_conversation_without_a_browser() {
     let sent = run(&service, "send", "chat", &["--new", "please use a tool", "--id", "m1"]);
     assert_eq!((sent.exit, sent.stderr.as_str()), (Some(0), ""));
     let reply = sent.stdout.trim().to_owned();
-    // Sent again, it is there once.
+    // Resending with the same id has no effect.
     assert_eq!(run(&service, "send", "chat", &["please use a tool", "--id", "m1"]).stdout.trim(), reply);
-    service.wait_for("chat", "waiting");
+    service.wait_for_status("chat", "waiting");
     let busy = run(&service, "send", "chat", &["and another thing"]);
     assert_eq!((busy.exit, busy.stderr.contains("is in progress")), (Some(2), true), "{}", busy.stderr);
 
@@ -47,7 +47,7 @@ fn a_conversation_without_a_browser() {
 
     let answered = run(&service, "answer", "chat", &["--allow", "--input", r#"{"command": "echo edited"}"#]);
     assert_eq!((answered.stdout.as_str(), answered.stderr.as_str()), ("answered: shell\n", ""));
-    service.wait_for("chat", "idle");
+    service.wait_for_status("chat", "idle");
     let message = messages(&service, "chat")["messages"][1].to_string();
     assert!(message.contains("edited"), "{message}");
     assert_eq!(run(&service, "answer", "chat", &[]).stdout, "nothing waits for an answer\n");
@@ -55,28 +55,28 @@ fn a_conversation_without_a_browser() {
 }
 
 #[test]
-fn who_denies_may_say_why_and_who_always_allows_is_not_asked_again() {
+fn deny_sends_the_reason_and_always_skips_later_confirmations() {
     let service = Service::start(&directory("take-part-rules"));
     run(&service, "send", "chat", &["--new", "use a tool"]);
-    service.wait_for("chat", "waiting");
+    service.wait_for_status("chat", "waiting");
     run(&service, "answer", "chat", &["--deny", "--reason", "Use the other machine."]);
-    service.wait_for("chat", "idle");
+    service.wait_for_status("chat", "idle");
     let message = messages(&service, "chat")["messages"][1].to_string();
     assert!(message.contains("Use the other machine."), "{message}");
     run(&service, "send", "chat", &["use a tool"]);
-    service.wait_for("chat", "waiting");
+    service.wait_for_status("chat", "waiting");
     let listed = run(&service, "answer", "chat", &[]).stdout;
     assert!(listed.contains(": --always accepts: shell(for n in 1 2 3; do expr"), "{listed}");
     let answered = run(&service, "answer", "chat", &["--always"]).stdout;
     assert!(answered.starts_with("answered: shell\nalways: shell(for n in 1 2 3; do expr"), "{answered}");
-    service.wait_for("chat", "idle");
+    service.wait_for_status("chat", "idle");
     run(&service, "send", "chat", &["use a tool"]);
-    service.wait_for("chat", "idle");
+    service.wait_for_status("chat", "idle");
     assert_eq!(messages(&service, "chat")["messages"].as_array().unwrap().len(), 6);
     service.kill();
 }
 
-/// The events of a reply that asks for permission to call the shell.
+/// Returns the events of a reply that waits for permission to call the shell.
 fn asking_for_shell(reply: &str, input: &Value, rules: &Value) -> Value {
     let input = input.to_string();
     let block = json!({"type": "tool_call", "id": "c1", "name": "shell", "input": input, "state": "asking", "suggested_rules": rules});
@@ -94,7 +94,7 @@ fn answer_shows_and_sends_the_access_of_rules() {
     let service = Service::start(&directory("take-part-access"));
     let input = json!({"command": "npm install", "access": ["write", "network"], "reason": "the build needs it"});
     let rule = json!({"tool_name": "shell", "rule_content": "npm install:*", "behavior": "allow", "source": "suggested", "access": ["write", "network"]});
-    service.ask("PUT", "/v1/sessions/s", &[], "{}");
+    service.request("PUT", "/v1/sessions/s", &[], "{}");
     append(&service, "s", &asking_for_shell("r1", &input, &json!([rule])));
     let listed = run(&service, "answer", "s", &[]).stdout;
     let details: Vec<&str> = listed.lines().skip(2).collect();
@@ -115,22 +115,22 @@ fn answer_shows_and_sends_the_access_of_rules() {
 #[test]
 fn answer_rejects_always_for_shell_without_suggested_rules() {
     let service = Service::start(&directory("take-part-no-rules"));
-    service.ask("PUT", "/v1/sessions/s", &[], "{}");
+    service.request("PUT", "/v1/sessions/s", &[], "{}");
     append(&service, "s", &asking_for_shell("r1", &json!({"command": "ls"}), &json!([])));
-    let refused = run(&service, "answer", "s", &["--always"]);
-    assert_eq!(refused.exit, Some(2));
-    assert!(refused.stderr.contains("no rule is suggested for `shell`"), "{}", refused.stderr);
+    let rejected = run(&service, "answer", "s", &["--always"]);
+    assert_eq!(rejected.exit, Some(2));
+    assert!(rejected.stderr.contains("no rule is suggested for `shell`"), "{}", rejected.stderr);
     let edited = run(&service, "answer", "s", &["--always", "--input", r#"{"command": "ls -l"}"#]);
     assert!(edited.stderr.contains("cannot be used with"), "{}", edited.stderr);
     service.kill();
 }
 
 #[test]
-fn what_runs_elsewhere_gets_its_result() {
+fn answer_sends_results_of_external_calls() {
     let service = Service::start(&directory("take-part-elsewhere"));
-    service.ask("PUT", "/v1/sessions/s", &[], "{}");
+    service.request("PUT", "/v1/sessions/s", &[], "{}");
     for (reply, call) in [("r1", "c1"), ("r2", "c2")] {
-        let events = calling(reply, "Friday", call, "REQUIRE_EXTERNAL_EXECUTION", "submitted", &json!({}));
+        let events = waiting_reply(reply, "Friday", call, "REQUIRE_EXTERNAL_EXECUTION", "submitted", &json!({}));
         append(&service, "s", &events);
     }
     let several = run(&service, "answer", "s", &["--result", "42"]);
@@ -145,11 +145,11 @@ fn what_runs_elsewhere_gets_its_result() {
 }
 
 #[test]
-fn a_reply_is_stopped() {
+fn stop_interrupts_the_reply() {
     let service = Service::start(&directory("take-part-stop"));
     run(&service, "send", "chat", &["--new", "a long story"]);
     assert_eq!(run(&service, "stop", "chat", &[]).stdout, "stopped\n");
-    service.wait_for("chat", "idle");
+    service.wait_for_status("chat", "idle");
     assert_eq!(text_of(&messages(&service, "chat")["messages"][1].to_string(), "finished_reason"), "interrupted");
     assert_eq!(run(&service, "stop", "chat", &[]).stdout, "nothing was under way\n");
     service.kill();

@@ -1,4 +1,4 @@
-//! A stream that is folded piece by piece comes out as if it had never been cut.
+//! `recount fold --checkpoint` and `--resume`: folding a stream in pieces has the same output as folding it at once.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use pretty_assertions::assert_eq;
 
 use crate::run::{Run, SAMPLE, command, directory, finish, recount};
 
-/// Replies that overlap, messages between them, one that never ends, and lines that are no good.
+/// Overlapping replies with messages between them, an open reply, and events that have no effect.
 const OVERLAPPING: &str = r#"{"type":"REPLY_START","session_id":"s","reply_id":"r1","name":"Friday","created_at":"2026-01-01T00:00:00Z"}
 {"type":"TEXT_BLOCK_START","reply_id":"r1","block_id":"t","created_at":"2026-01-01T00:00:01Z"}
 {"type":"REPLY_START","session_id":"s","reply_id":"r2","name":"Saturday","created_at":"2026-01-01T00:00:02Z"}
@@ -29,7 +29,7 @@ const OVERLAPPING: &str = r#"{"type":"REPLY_START","session_id":"s","reply_id":"
 {"type":"THINKING_BLOCK_DELTA","reply_id":"r3","block_id":"h","delta":"Hm."}
 "#;
 
-/// Folds pieces one after the other, by way of one checkpoint file, and puts their outputs together.
+/// Folds the pieces in order with one checkpoint file, and returns their concatenated output.
 fn fold_pieces(directory: &Path, options: &str, pieces: &[String]) -> String {
     let mut output = String::new();
     for (index, piece) in pieces.iter().enumerate() {
@@ -44,7 +44,7 @@ fn fold_pieces(directory: &Path, options: &str, pieces: &[String]) -> String {
     output
 }
 
-/// Cuts a stream before the lines with some numbers.
+/// Splits a stream before the given line indexes.
 fn cut(stream: &str, at: &[usize]) -> Vec<String> {
     let lines: Vec<&str> = stream.split_inclusive('\n').collect();
     let mut pieces = Vec::new();
@@ -56,7 +56,7 @@ fn cut(stream: &str, at: &[usize]) -> Vec<String> {
     pieces
 }
 
-/// Cuts a stream in every way into two pieces.
+/// Splits a stream into two pieces at each line, and compares the output with that of the whole stream.
 fn check_every_cut(name: &str, stream: &str, options: &str) {
     let directory = directory(name);
     let whole = recount(&format!("fold {options}"), stream.as_bytes()).stdout;
@@ -66,19 +66,19 @@ fn check_every_cut(name: &str, stream: &str, options: &str) {
 }
 
 #[test]
-fn two_pieces_of_the_sample() {
+fn sample_folds_the_same_in_two_pieces() {
     check_every_cut("two_pieces_of_the_sample", SAMPLE, "");
 }
 
 #[test]
-fn two_pieces_of_overlapping_replies() {
+fn overlapping_replies_fold_the_same_in_two_pieces() {
     check_every_cut("two_pieces_of_overlapping_replies", OVERLAPPING, "--pretty");
 }
 
 #[test]
-fn three_pieces() {
+fn streams_fold_the_same_in_three_pieces() {
     let directory = directory("three_pieces");
-    // A generator of our own, so that a failure can be repeated.
+    // A fixed seed makes failures reproducible.
     let mut state = 20_260_101_u64;
     let mut random_below = |limit: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -96,7 +96,7 @@ fn three_pieces() {
 }
 
 #[test]
-fn one_line_at_a_time() {
+fn stream_folds_the_same_line_by_line() {
     let directory = directory("one_line_at_a_time");
     let whole = recount("fold", OVERLAPPING.as_bytes()).stdout;
     let everywhere: Vec<usize> = (1..OVERLAPPING.lines().count()).collect();
@@ -104,7 +104,7 @@ fn one_line_at_a_time() {
 }
 
 #[test]
-fn the_cursor_counts_events_and_no_other_lines() {
+fn cursor_counts_only_events() {
     let directory = directory("cursor");
     let mut command = command("fold --checkpoint state.json");
     command.current_dir(&directory);
@@ -115,7 +115,7 @@ fn the_cursor_counts_events_and_no_other_lines() {
 }
 
 #[test]
-fn a_stream_that_is_given_again_gets_a_hint() {
+fn resume_prints_a_hint_if_the_input_starts_over() {
     let directory = directory("pieces_again");
     let start = cut(OVERLAPPING, &[2]).remove(0);
     let run = |options: &str, input: &str| {

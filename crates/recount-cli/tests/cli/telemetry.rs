@@ -1,4 +1,4 @@
-//! What the service tells those who watch it: logs, counts and spans. Real components, a real collector.
+//! Telemetry of the service: logs, metrics and spans, with a real collector.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -10,17 +10,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-use opentelemetry_proto::tonic::common::v1::any_value::Value as Told;
+use opentelemetry_proto::tonic::common::v1::any_value::Value as AttributeValue;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use pretty_assertions::assert_eq;
 use prost::Message as _;
 use serde_json::{Value, json};
 
 use crate::run::{directory, recount};
-use crate::serve::{PATIENCE, Service};
+use crate::serve::{Service, TIMEOUT};
 
 #[test]
-fn logs_tell_what_happens_and_no_secret() {
+fn logs_contain_lifecycle_events_and_no_secrets() {
     let data = directory("watched-logs");
     let path = data.join("stderr");
     let service = Service::start_with(
@@ -28,18 +28,19 @@ fn logs_tell_what_happens_and_no_secret() {
         &[("RECOUNT_TELEMETRY_FORMAT", "json"), ("RECOUNT_TELEMETRY_LOG", "debug")],
         Stdio::from(File::create(&path).unwrap()),
     );
-    service.ask("PUT", "/v1/sessions/s", &[], "{}");
+    service.request("PUT", "/v1/sessions/s", &[], "{}");
     let words = "A sentence that nobody else has to know";
-    let (status, body) = service.ask("POST", "/v1/sessions/s/messages", &[], &json!({ "content": words }).to_string());
+    let (status, body) =
+        service.request("POST", "/v1/sessions/s/messages", &[], &json!({ "content": words }).to_string());
     assert_eq!(status, 202, "{body}");
-    service.wait_for("s", "idle");
+    service.wait_for_status("s", "idle");
     let token = recount(&format!("token create --tenant acme --scope read --data {}", data.display()), b"").stdout;
     let header = format!("authorization: Bearer {}", token.trim());
-    assert_eq!(service.ask("GET", "/v1/sessions", &[&header], "").0, 200);
+    assert_eq!(service.request("GET", "/v1/sessions", &[&header], "").0, 200);
     let wrong = "authorization: Bearer rct_wrong-and-secret";
-    assert_eq!(service.ask("GET", "/v1/sessions?ticket=secret-ticket", &[wrong], "").0, 401);
-    assert_eq!(service.ask("GET", "/v1/sessions?ticket=secret-ticket", &[], "").0, 401);
-    assert_eq!(service.end(), Some(0));
+    assert_eq!(service.request("GET", "/v1/sessions?ticket=secret-ticket", &[wrong], "").0, 401);
+    assert_eq!(service.request("GET", "/v1/sessions?ticket=secret-ticket", &[], "").0, 401);
+    assert_eq!(service.terminate(), Some(0));
 
     let text = std::fs::read_to_string(&path).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -60,21 +61,21 @@ fn logs_tell_what_happens_and_no_secret() {
 }
 
 #[test]
-fn counts_are_of_what_happened() {
+fn metrics_match_the_requests_and_the_documentation() {
     let data = directory("watched-counts");
     let service = Service::start_with(&data, &[("RECOUNT_LIMITS_BODY", "2000")], Stdio::null());
-    service.ask("PUT", "/v1/sessions/one", &[], "{}");
-    service.ask("PUT", "/v1/sessions/two", &[], "{}");
-    assert_eq!(service.ask("GET", "/v1/sessions/three", &[], "").0, 404);
-    let (status, _) = service.ask("POST", "/v1/sessions/one/events", &[], &"x".repeat(3_000));
+    service.request("PUT", "/v1/sessions/one", &[], "{}");
+    service.request("PUT", "/v1/sessions/two", &[], "{}");
+    assert_eq!(service.request("GET", "/v1/sessions/three", &[], "").0, 404);
+    let (status, _) = service.request("POST", "/v1/sessions/one/events", &[], &"x".repeat(3_000));
     assert_eq!(status, 413);
-    service.ask("POST", "/v1/sessions/two/messages", &[], r#"{"content":"use a tool"}"#);
-    service.wait_for("two", "waiting");
+    service.request("POST", "/v1/sessions/two/messages", &[], r#"{"content":"use a tool"}"#);
+    service.wait_for_status("two", "waiting");
     let mut reader = TcpStream::connect(&service.address).unwrap();
     write!(reader, "GET /v1/sessions/one/stream HTTP/1.1\r\nhost: {}\r\n\r\n", service.address).unwrap();
     reader.read_exact(&mut [0; 12]).unwrap();
-    // The log tells of a reply that it waits before its run has come to rest.
-    let until = Instant::now() + PATIENCE;
+    // The status changes to `waiting` before the run stops, so the metric can lag behind.
+    let until = Instant::now() + TIMEOUT;
     let mut text = service.get("/metrics");
     while !text.contains("recount_replies_waiting 1\n") {
         assert!(Instant::now() < until, "{text}");
@@ -101,17 +102,17 @@ fn counts_are_of_what_happened() {
     assert!(number("recount_log_entries_total") >= 5.0);
     assert!(number("recount_log_commit_seconds_count") >= 3.0);
     assert!(number("recount_log_bytes") > 0.0);
-    // Everything that is counted is in the documentation, and nothing else is.
+    // The documented metrics are exactly the exported ones.
     let documented = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/service.md")).unwrap();
     let names = text.lines().filter_map(|line| line.strip_prefix("# TYPE recount_")?.split(' ').next());
     let names: HashSet<String> = names.map(|name| format!("`recount_{name}`")).collect();
     let table = documented.lines().filter(|line| line.starts_with("| `recount_"));
     let table: HashSet<String> = table.map(|line| line.split('|').nth(1).unwrap().trim().to_owned()).collect();
     assert_eq!(names, table);
-    assert_eq!(service.end(), Some(0));
+    assert_eq!(service.terminate(), Some(0));
 }
 
-/// A collector: takes spans by OTLP over HTTP until the test is over.
+/// A collector that receives spans by OTLP over HTTP.
 struct Collector {
     address: String,
     spans: Arc<Mutex<Vec<Span>>>,
@@ -142,9 +143,9 @@ impl Collector {
                                 .unwrap()
                                 .extend(resource.scope_spans.into_iter().flat_map(|scope| scope.spans));
                         }
-                        let answer =
+                        let response =
                             "HTTP/1.1 200 OK\r\ncontent-type: application/x-protobuf\r\ncontent-length: 0\r\n\r\n";
-                        (&stream).write_all(answer.as_bytes()).unwrap();
+                        (&stream).write_all(response.as_bytes()).unwrap();
                     }
                 });
             }
@@ -153,7 +154,7 @@ impl Collector {
     }
 }
 
-/// The body of the next request.
+/// Returns the body of the next request. `None` at the end of the connection.
 fn read_request(reader: &mut impl BufRead) -> Option<Vec<u8>> {
     let mut length = 0;
     let mut first = String::new();
@@ -181,31 +182,31 @@ fn attribute(span: &Span, key: &str) -> Option<String> {
     Some(text_of_value(value))
 }
 
-fn text_of_value(value: Told) -> String {
+fn text_of_value(value: AttributeValue) -> String {
     match value {
-        Told::StringValue(text) => text,
-        Told::IntValue(number) => number.to_string(),
+        AttributeValue::StringValue(text) => text,
+        AttributeValue::IntValue(number) => number.to_string(),
         other => format!("{other:?}"),
     }
 }
 
 #[test]
-fn spans_tell_of_requests_runs_calls_and_commits() {
+fn spans_cover_requests_runs_calls_and_commits() {
     let data = directory("watched-spans");
     let collector = Collector::start();
     let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", collector.address.as_str()), ("OTEL_SERVICE_NAME", "here")];
     let service = Service::start_with(&data, &variables, Stdio::null());
-    service.ask("PUT", "/v1/sessions/s", &[], "{}");
+    service.request("PUT", "/v1/sessions/s", &[], "{}");
     let trace = "0af7651916cd43dd8448eb211c80319c";
     let parent = format!("traceparent: 00-{trace}-b7ad6b7169203331-01");
     let words = "use a tool that nobody knows";
     let message = json!({ "content": words }).to_string();
-    assert_eq!(service.ask("POST", "/v1/sessions/s/messages", &[&parent], &message).0, 202);
-    service.wait_for("s", "waiting");
+    assert_eq!(service.request("POST", "/v1/sessions/s/messages", &[&parent], &message).0, 202);
+    service.wait_for_status("s", "waiting");
     service.confirm("s");
-    service.wait_for("s", "idle");
-    // Whatever has not been sent is sent at the end.
-    assert_eq!(service.end(), Some(0));
+    service.wait_for_status("s", "idle");
+    // The remaining spans are exported at shutdown.
+    assert_eq!(service.terminate(), Some(0));
 
     let spans = collector.spans.lock().unwrap();
     assert_eq!(*collector.services.lock().unwrap(), HashSet::from(["here".to_owned()]));
@@ -222,7 +223,7 @@ fn spans_tell_of_requests_runs_calls_and_commits() {
     );
     assert_eq!(attribute(request, "http.response.status_code").as_deref(), Some("202"));
     assert_eq!(attribute(request, "url.path").as_deref(), Some("/v1/sessions/s/messages"));
-    // Both halves of the reply, before and after the answer, belong to who asked for it.
+    // Both runs of the reply, before and after the confirmation, are children of the request.
     let runs: Vec<&Span> = spans.iter().filter(|span| span.name == "invoke_agent assistant").collect();
     let outcomes: Vec<_> = runs.iter().filter_map(|run| attribute(run, "recount.outcome")).collect();
     assert_eq!(outcomes, ["waiting", "completed"]);

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration is said in one way: where it is, what it is, and what is expected.
+//! Configuration errors contain the place, the invalid value and the expected one.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 
 use crate::run::{Run, command, directory, finish, recount};
 
-/// Runs a command with a configuration and with variables.
+/// Runs a command with a configuration file and environment variables.
 fn run(args: &str, text: &str, variables: &[(&str, &str)]) -> Run {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     let here = directory(&format!("configured-{}", RUNS.fetch_add(1, Ordering::Relaxed)));
@@ -17,18 +17,18 @@ fn run(args: &str, text: &str, variables: &[(&str, &str)]) -> Run {
 }
 
 #[track_caller]
-fn check(text: &str, variables: &[(&str, &str)], told: &str) {
+fn check(text: &str, variables: &[(&str, &str)], expected: &str) {
     let config = run("config", text, variables);
     assert_eq!((config.exit, config.stdout.as_str()), (Some(2), ""), "{}", config.stderr);
-    assert!(config.stderr.starts_with(&format!("error: {told}")), "{}", config.stderr);
+    assert!(config.stderr.starts_with(&format!("error: {expected}")), "{}", config.stderr);
     let doctor = run("doctor", text, variables);
     assert_eq!(doctor.exit, Some(1), "{}", doctor.stdout);
-    assert!(doctor.stdout.contains(&format!("wrong {told}")), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains(&format!("wrong {expected}")), "{}", doctor.stdout);
 }
 
 #[test]
-fn a_file_is_named_with_the_line() {
-    for (text, told) in [
+fn file_errors_contain_the_line() {
+    for (text, expected) in [
         ("[server]\nlisten 7171\n", "recount.toml:2: key with no value, expected `=`"),
         ("[limits]\nbodies = 1\n", "recount.toml:2: unknown field `bodies`, expected one of `body`, `event`"),
         (
@@ -56,12 +56,12 @@ fn a_file_is_named_with_the_line() {
         ("[agents.a]\npromt = \"Hi\"\n", "recount.toml:2: unknown field `promt`, expected one of `model`"),
         ("[agents.a]\nhelpers = [\"b\"]\n", "recount.toml: agent `a`: unknown sub-agent `b`"),
     ] {
-        check(text, &[], told);
+        check(text, &[], expected);
     }
 }
 
 #[test]
-fn an_address_is_a_host_and_a_port() {
+fn listen_rejects_addresses_without_host_and_port() {
     for listen in ["abc", "7171", ":7171", "localhost:http", "::1:7171", "127.0.0.1:70000", "http://127.0.0.1:7171", ""]
     {
         check(
@@ -82,28 +82,28 @@ fn an_address_is_a_host_and_a_port() {
 }
 
 #[test]
-fn a_variable_is_named() {
-    for (name, value, told) in [
+fn environment_errors_contain_the_variable() {
+    for (name, value, expected) in [
         ("RECOUNT_SERVER_LISTEN", "abc", "invalid address \"abc\": expected"),
         ("RECOUNT_LIMITS_BODY", "large", "invalid size \"large\": expected"),
         ("RECOUNT_LOG_ON_RESTART", "stop", "unknown variant `stop`, expected `continue` or `close`"),
         ("RECOUNT_LIMITS_BODIES", "1", "unknown field `bodies`, expected one of `body`"),
         ("RECOUNT_MODEL", "gpt-5", "`gpt-5` is neither `provider/name` nor `demo`"),
     ] {
-        check("", &[(name, value)], &format!("the variable {name}: {told}"));
+        check("", &[(name, value)], &format!("the variable {name}: {expected}"));
     }
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn missing_file_is_named() {
     let named = recount("config --config no/such.toml", b"");
     assert_eq!(named.exit, Some(2));
-    let told = "error: no/such.toml: cannot read the configuration: No such file or directory";
-    assert!(named.stderr.starts_with(told), "{}", named.stderr);
+    let expected = "error: no/such.toml: cannot read the configuration: No such file or directory";
+    assert!(named.stderr.starts_with(expected), "{}", named.stderr);
 }
 
 #[test]
-fn paths_begin_at_the_file() {
+fn relative_paths_start_at_the_directory_of_the_file() {
     let here = directory("configured-paths");
     std::fs::create_dir_all(here.join("etc/work")).unwrap();
     std::fs::write(here.join("etc/recount.toml"), "[agents.a]\nmodel = \"demo\"\nworkspace = \"work\"\n").unwrap();
@@ -115,7 +115,7 @@ fn paths_begin_at_the_file() {
 }
 
 #[test]
-fn what_variables_say_of_spans_is_shown() {
+fn config_shows_the_telemetry_variables() {
     let variables =
         [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector.example:4318"), ("OTEL_SERVICE_NAME", "front desk")];
     let config = run("config", "", &variables);
