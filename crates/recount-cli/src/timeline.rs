@@ -9,9 +9,9 @@ use recount_message::{Event, Fold, Msg, Outcome};
 pub(crate) struct Timeline {
     fold: Fold,
     /// The number of messages taken out of the fold.
-    taken: u64,
+    taken_from_fold: u64,
     /// Whole messages that wait for an open reply, each with the number of folded messages that started before it.
-    waiting: VecDeque<(u64, Msg)>,
+    whole_messages: VecDeque<(u64, Msg)>,
 }
 
 impl Timeline {
@@ -21,8 +21,8 @@ impl Timeline {
 
     /// Adds a whole message. Unlike the fold, it accepts duplicate ids.
     pub(crate) fn message(&mut self, message: Msg) {
-        let before = self.taken + self.fold.messages().count() as u64;
-        self.waiting.push_back((before, message));
+        let started_before = self.taken_from_fold + self.fold.messages().count() as u64;
+        self.whole_messages.push_back((started_before, message));
     }
 
     /// Takes the ended messages, up to the first open one.
@@ -43,16 +43,18 @@ impl Timeline {
 
     fn merge(&mut self, folded: impl IntoIterator<Item = Msg>, out: &mut Vec<Msg>) {
         for message in folded {
-            self.release(out);
+            self.push_unblocked(out);
             out.push(message);
-            self.taken += 1;
+            self.taken_from_fold += 1;
         }
-        self.release(out);
+        self.push_unblocked(out);
     }
 
     /// Moves the whole messages that no longer wait for a folded one to `out`.
-    fn release(&mut self, out: &mut Vec<Msg>) {
-        while let Some((_, message)) = self.waiting.pop_front_if(|(before, _)| *before <= self.taken) {
+    fn push_unblocked(&mut self, out: &mut Vec<Msg>) {
+        while let Some((_, message)) =
+            self.whole_messages.pop_front_if(|(started_before, _)| *started_before <= self.taken_from_fold)
+        {
             out.push(message);
         }
     }

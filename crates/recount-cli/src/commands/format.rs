@@ -156,11 +156,11 @@ fn read_media(path: &Path) -> Result<Media> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
     let map = Object::parse(&text).with_context(|| format!("{name} is no JSON object"))?;
     let mut media = Media::new();
-    for (place, base64) in map.iter() {
+    for (path_or_url, base64) in map.iter() {
         let Some(base64) = base64.as_str().map(str::to_owned) else {
-            bail!("{name}: `{place}` is no string of base64")
+            bail!("{name}: `{path_or_url}` is no string of base64")
         };
-        media.insert_base64(place, base64);
+        media.insert_base64(path_or_url, base64);
     }
     Ok(media)
 }

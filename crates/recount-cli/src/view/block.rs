@@ -112,12 +112,12 @@ fn media_lines(block: &MediaBlock) -> Vec<Cow<'_, str>> {
 
 /// Describes data by its type, its size or URL, and its name.
 fn data_summary(block: &DataBlock) -> String {
-    let place = match &block.source {
+    let location = match &block.source {
         Source::Base64(source) => BinaryBytes(decoded_size(&source.data)).to_string(),
         Source::Url(source) => source.url().to_owned(),
         _ => "elsewhere".to_owned(),
     };
-    let mut parts = vec![block.media_type(), &place];
+    let mut parts = vec![block.media_type(), &location];
     parts.extend(block.name.as_deref());
     parts.join(" · ")
 }

@@ -22,7 +22,7 @@ pub(super) struct Bubble<'o> {
 }
 
 impl<'o> Bubble<'o> {
-    pub(super) fn begin(out: &'o mut String, border: Style, header: &[(String, Style)]) -> Self {
+    pub(super) fn start(out: &'o mut String, border: Style, header: &[(String, Style)]) -> Self {
         let mut bubble = Self { out, border, filled: false };
         bubble.put("╭─", border);
         for (index, (part, style)) in header.iter().enumerate() {

@@ -8,7 +8,7 @@ use super::{BAD, DIMMED, GOOD, WARNING, awaited, is_open};
 use crate::visible::visible_line;
 
 /// Starts the bubble of a message with its role and name, start time, duration and outcome.
-pub(super) fn begin<'o>(out: &'o mut String, message: &Msg) -> Bubble<'o> {
+pub(super) fn start<'o>(out: &'o mut String, message: &Msg) -> Bubble<'o> {
     let style = role_style(message.role());
     let mut parts = vec![(author(message), style.bold())];
     parts.extend(time(message).map(|time| (time, DIMMED)));
@@ -24,7 +24,7 @@ pub(super) fn begin<'o>(out: &'o mut String, message: &Msg) -> Bubble<'o> {
     ] {
         parts.extend(waits_for(state).then(|| (words.to_owned(), WARNING.bold())));
     }
-    Bubble::begin(out, style, &parts)
+    Bubble::start(out, style, &parts)
 }
 
 fn role_style(role: Role) -> Style {

@@ -47,7 +47,7 @@ fn is_open(message: &Msg) -> bool {
 
 /// Writes a message with styles. The text is complete without them, so they can be removed.
 pub(crate) fn render(out: &mut String, message: &Msg, length: Length) {
-    let mut bubble = header::begin(out, message);
+    let mut bubble = header::start(out, message);
     let pairs: Vec<_> = message.tool_pairs().collect();
     let paired: HashSet<*const ToolResultBlock> =
         pairs.iter().filter_map(|(_, result)| result.map(std::ptr::from_ref)).collect();

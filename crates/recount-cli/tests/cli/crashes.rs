@@ -65,7 +65,7 @@ fn waiting_reply_still_waits_after_a_crash() {
         service.kill();
         service = Service::start(&data);
         assert_eq!(text_of(&service.get("/v1/sessions/s"), "status"), "waiting");
-        assert_eq!(service.get("/v1/sessions/s/events"), before, "nothing was said meanwhile");
+        assert_eq!(service.get("/v1/sessions/s/events"), before, "a restart appends no events");
     }
     service.confirm("s");
     service.wait_for_status("s", "idle");
@@ -106,7 +106,7 @@ fn acknowledged_events_survive_crashes() {
             }
             let until = Instant::now() + TIMEOUT;
             while count.load(Ordering::Acquire) < wanted {
-                assert!(Instant::now() < until, "nothing is acknowledged");
+                assert!(Instant::now() < until, "no batch was acknowledged in time");
                 thread::sleep(Duration::from_micros(200));
             }
             thread::sleep(pause);
@@ -210,12 +210,12 @@ impl Reader {
         let mut id = String::new();
         for line in BufReader::new(stream).lines() {
             let line = line?;
-            assert!(!line.starts_with("event: "), "what was read is there: {line}");
+            assert!(!line.starts_with("event: "), "unexpected gap: {line}");
             if let Some(cursor) = line.strip_prefix("id: ") {
                 cursor.clone_into(&mut id);
             } else if let Some(data) = line.strip_prefix("data: ") {
                 let seq: usize = id.split_once('.').unwrap().1.parse().unwrap();
-                assert_eq!(seq, self.seen.len() + 1, "nothing twice, and no hole");
+                assert_eq!(seq, self.seen.len() + 1, "no duplicate and no missing events");
                 self.seen.push(data.to_owned());
                 self.cursor = Some(id.clone());
             }
@@ -246,13 +246,13 @@ fn check_sessions(service: &Service, writers: &mut [Writer], readers: &[Reader])
             }
         }
         let log = all_events(service, &path);
-        assert!(log.starts_with(&reader.seen), "whatever was read is there");
+        assert!(log.starts_with(&reader.seen), "events that were read must still exist");
         let kept: Vec<String> = log.iter().map(|line| text_of(line, "id")).collect();
         let mut expected: HashMap<String, String> = HashMap::new();
         for writer in own {
             let ids: HashSet<&str> = writer.generated.iter().map(|event| &*event.id).collect();
             let own = kept.iter().filter(|id| ids.contains(id.as_str()));
-            assert!(own.eq(writer.generated.iter().map(|event| &event.id)), "each is there once, in its place");
+            assert!(own.eq(writer.generated.iter().map(|event| &event.id)), "each event exists once and in order");
             let fold: Fold = writer.generated.iter().collect();
             expected.extend(fold.messages().map(|message| (message.id().to_owned(), message.to_json())));
         }

@@ -88,7 +88,7 @@ fn strict_writes_a_checkpoint_of_the_events_before_the_bad_line() {
         insta::assert_snapshot!("fold_strict_checkpoint_file", checkpoint);
     });
     let files: Vec<_> = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(files, ["state.json"], "nothing else is left behind");
+    assert_eq!(files, ["state.json"], "no temporary file remains");
 }
 
 #[test]

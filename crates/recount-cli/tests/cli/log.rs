@@ -129,7 +129,7 @@ fn long_import_is_written_in_batches_and_hidden_until_published() {
     // The input is still open, so the import does not buffer all of it.
     let deadline = Instant::now() + Duration::from_secs(60);
     while fs::metadata(data.path("data/log.sqlite-wal")).map_or(0, |log| log.len()) < 500_000 {
-        assert!(Instant::now() < deadline, "nothing is written");
+        assert!(Instant::now() < deadline, "no batch was written in time");
         std::thread::sleep(Duration::from_millis(5));
     }
     let sessions = data.run("log sessions data").stdout;
@@ -195,7 +195,7 @@ fn tenant_option_selects_the_sessions_of_the_tenant() {
     let all = entries("chat");
     assert_eq!(data.run("log compact data --older-than 0s --tenant acme").exit, Some(0));
     assert!(entries("acme/chat") < all);
-    assert_eq!(entries("chat"), all, "it is another's");
+    assert_eq!(entries("chat"), all, "other tenants are unaffected");
     assert_eq!(data.run("log sessions data --tenant= --json").stdout.lines().count(), 1);
 }
 
@@ -208,7 +208,7 @@ fn compact_preserves_messages() {
     let all = entries(&data);
     let idle = data.run("log compact data");
     assert_eq!((idle.exit, idle.stdout.starts_with("nothing to join: ")), (Some(0), true), "{}", idle.stdout);
-    assert_eq!(entries(&data), all, "nothing is thirty days old");
+    assert_eq!(entries(&data), all, "no entry is 30 days old");
     let run = data.run("log compact data chat --older-than 0s --json");
     assert!(run.stdout.starts_with("{\"entries\":"), "{}{}", run.stdout, run.stderr);
     assert!(entries(&data) < all);

@@ -58,7 +58,7 @@ impl Service {
     pub(crate) fn wait_for_status(&self, session: &str, status: &str) {
         let until = Instant::now() + TIMEOUT;
         while text_of(&self.get(&format!("/v1/sessions/{session}")), "status") != status {
-            assert!(Instant::now() < until, "it is never {status}");
+            assert!(Instant::now() < until, "the status is never {status}");
             thread::sleep(Duration::from_millis(20));
         }
     }
@@ -91,7 +91,7 @@ impl Service {
             if let Some(status) = self.process.try_wait().unwrap() {
                 return status.code();
             }
-            assert!(Instant::now() < until, "it does not end");
+            assert!(Instant::now() < until, "the service does not exit");
             thread::sleep(Duration::from_millis(10));
         }
     }

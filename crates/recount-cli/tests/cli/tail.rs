@@ -34,7 +34,7 @@ impl Tail {
         self.seen.clear();
         while !(self.seen.contains(text) && self.seen.ends_with("╰─\n")) {
             let line = self.lines.recv_timeout(TIMEOUT);
-            assert!(line.is_ok(), "{text:?} never comes after {}", self.seen);
+            assert!(line.is_ok(), "{text:?} missing after {}", self.seen);
             self.seen.push_str(&line.unwrap());
             self.seen.push('\n');
         }

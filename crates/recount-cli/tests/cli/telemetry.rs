@@ -242,5 +242,5 @@ fn spans_cover_requests_runs_calls_and_commits() {
     assert!(commits.iter().any(|commit| within(commit)), "{names:?}");
     assert!(commits.iter().any(|commit| commit.parent_span_id == request.span_id), "{names:?}");
     let all = format!("{spans:?}");
-    assert!(!all.contains(words), "what was said is in a span");
+    assert!(!all.contains(words), "a span contains the user's message");
 }

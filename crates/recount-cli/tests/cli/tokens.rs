@@ -16,7 +16,7 @@ fn tokens_are_created_and_revoked_while_the_service_runs() {
     assert_eq!(service.request("GET", "/v1/sessions", &[], "").0, 401);
     assert_eq!(service.request("GET", "/v1/sessions", &[&header], "").0, 200);
     let kept = std::fs::read_to_string(data.join("tokens.jsonl")).unwrap();
-    assert!(!kept.contains(run.stdout.trim()), "only its hash is kept");
+    assert!(!kept.contains(run.stdout.trim()), "only the hash is stored");
     let list = recount(&format!("token list --data {}", data.display()), b"").stdout;
     let rows: Vec<Vec<&str>> = list.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!((rows.len(), rows[0].as_slice()), (2, &["ID", "TENANT", "SCOPE", "CREATED"][..]));

@@ -185,8 +185,8 @@ fn messages(args: &AskArgs) -> Result<Vec<Msg>> {
         io::stdin().read_to_string(&mut question).context("cannot read the question from standard input")?;
     }
     let mut content: Vec<MediaBlock> = Vec::new();
-    for place in &args.image {
-        content.push(data(place)?.into());
+    for path_or_url in &args.image {
+        content.push(data(path_or_url)?.into());
     }
     content.push(question.into());
     let system = args.system.iter().map(|text| Msg::system("system", text.as_str()));
@@ -194,19 +194,19 @@ fn messages(args: &AskArgs) -> Result<Vec<Msg>> {
 }
 
 /// Loads an image or another file from a path, or references it by URL.
-pub(super) fn data(place: &str) -> Result<DataBlock> {
-    if ["http://", "https://", "data:"].iter().any(|start| place.starts_with(start)) {
-        return DataBlock::from_url(place).with_context(|| format!("cannot use {place}"));
+pub(super) fn data(path_or_url: &str) -> Result<DataBlock> {
+    if ["http://", "https://", "data:"].iter().any(|start| path_or_url.starts_with(start)) {
+        return DataBlock::from_url(path_or_url).with_context(|| format!("cannot use {path_or_url}"));
     }
-    let bytes = read_file(Path::new(place)).with_context(|| format!("cannot read {place}"))?;
+    let bytes = read_file(Path::new(path_or_url)).with_context(|| format!("cannot read {path_or_url}"))?;
     let block = DataBlock::from_bytes(bytes);
-    let name = Path::new(place).file_name().and_then(|name| name.to_str());
+    let name = Path::new(path_or_url).file_name().and_then(|name| name.to_str());
     // Many formats cannot be detected from their content: use the file name.
-    let by_name = DataBlock::from_path(place).ok().map(|named| named.media_type().to_owned());
+    let by_name = DataBlock::from_path(path_or_url).ok().map(|named| named.media_type().to_owned());
     let block = match by_name {
         // A provider would reject it, now and each time the message is sent again.
         Some(by_name) if by_name.starts_with("image/") && !block.is_image() && by_name != "image/svg+xml" => {
-            bail!("cannot use {place}: it is no image");
+            bail!("cannot use {path_or_url}: it is no image");
         }
         Some(by_name) if block.media_type() == "application/octet-stream" => block.with_media_type(by_name),
         _ => block,

@@ -118,8 +118,8 @@ impl<W: Write> Report<W> {
             object.insert("fault", fault);
             object.to_json()
         } else {
-            let place = key.map_or_else(|| "database".to_owned(), ToString::to_string);
-            visible_line(&format!("{place}: {fault}")).into_owned()
+            let subject = key.map_or_else(|| "database".to_owned(), ToString::to_string);
+            visible_line(&format!("{subject}: {fault}")).into_owned()
         };
         writeln!(self.out, "{line}").context("cannot write to standard output")
     }
