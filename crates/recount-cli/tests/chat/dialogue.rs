@@ -1,4 +1,4 @@
-//! Talking.
+//! Interactive conversations.
 
 use std::fs;
 
@@ -10,11 +10,11 @@ use crate::terminal::{Terminal, directory};
 const FAST: &[&str] = &["--model", "demo/5000"];
 
 #[test]
-fn an_answer_is_streamed() {
+fn reply_is_streamed() {
     let directory = directory("an_answer_is_streamed");
     let mut terminal = Terminal::start(&directory, &["--model", "demo"]);
     terminal.wait_for("assistant · demo · conversation ");
-    terminal.say("Hello");
+    terminal.submit("Hello");
     terminal.wait_for("not a language model");
     terminal.wait_for("- `think`: I think before I speak");
     terminal.wait_for("choose a model of a provider.");
@@ -23,16 +23,16 @@ fn an_answer_is_streamed() {
 }
 
 #[test]
-fn markdown_is_shown_in_colours_where_they_are_wanted() {
+fn markdown_is_colored_unless_no_color_is_set() {
     let directory = directory("markdown_is_shown_in_colours");
     let mut terminal = Terminal::start_with(&directory, FAST, &[]);
-    terminal.say("think of it");
+    terminal.submit("think of it");
     terminal.wait_for("\x1b[2m┊ thinking: ");
     terminal.wait_for("\x1b[1mdemo model\x1b[0m");
     terminal.leave();
 
     let mut terminal = Terminal::start(&directory, FAST);
-    terminal.say("think of it");
+    terminal.submit("think of it");
     terminal.wait_for("┊ thinking: ");
     terminal.wait_for("**demo model**");
     let shown = terminal.wait_for("tokens in");
@@ -41,21 +41,21 @@ fn markdown_is_shown_in_colours_where_they_are_wanted() {
 }
 
 #[test]
-fn the_conversation_and_its_image_can_be_kept() {
+fn save_writes_the_conversation_or_its_image() {
     let directory = directory("the_conversation_can_be_kept");
     let home = directory.to_str().unwrap();
     let mut terminal = Terminal::start_with(&directory, FAST, &[("NO_COLOR", "1"), ("HOME", home)]);
-    terminal.say("show an image");
+    terminal.submit("show an image");
     terminal.wait_for("[image/png · ");
-    terminal.say("/save rings.png");
+    terminal.submit("/save rings.png");
     terminal.wait_for("the last image is in rings.png");
-    terminal.say("/save talk.md");
+    terminal.submit("/save talk.md");
     terminal.wait_for("the conversation of 2 messages is in talk.md");
-    terminal.say("/save talk.jsonl");
+    terminal.submit("/save talk.jsonl");
     terminal.wait_for("is in talk.jsonl");
-    terminal.say("/save talk.md");
+    terminal.submit("/save talk.md");
     terminal.wait_for("error: talk.md is there already");
-    terminal.say("/save ~/talk.md");
+    terminal.submit("/save ~/talk.md");
     terminal.wait_for("error: ");
     terminal.wait_for("/talk.md is there already");
     terminal.leave();
@@ -69,24 +69,24 @@ fn the_conversation_and_its_image_can_be_kept() {
 }
 
 #[test]
-fn an_image_goes_along_by_its_path() {
+fn image_paths_are_attached_to_the_message() {
     let directory = directory("an_image_goes_along");
     fs::write(directory.join("cat.gif"), b"GIF89a").unwrap();
     let mut terminal = Terminal::start(&directory, FAST);
-    terminal.say("Who is on cat.gif?");
+    terminal.submit("Who is on cat.gif?");
     terminal.wait_for("I have received `image/gif`");
-    terminal.say("/image cat.gif");
+    terminal.submit("/image cat.gif");
     terminal.wait_for("goes along with the next message");
-    terminal.say("And here?");
+    terminal.submit("And here?");
     terminal.wait_for("  [image/gif · 6 B · cat.gif]");
     terminal.wait_for("I have received `image/gif`");
-    terminal.say("/image dog.gif");
+    terminal.submit("/image dog.gif");
     terminal.wait_for("error: cannot read dog.gif");
     terminal.leave();
 }
 
 #[test]
-fn what_is_no_image_does_not_go_along() {
+fn invalid_images_are_rejected() {
     let directory = directory("what_is_no_image");
     fs::write(directory.join("text.png"), "no image").unwrap();
     fs::write(directory.join("empty.png"), "").unwrap();
@@ -103,10 +103,10 @@ fn what_is_no_image_does_not_go_along() {
         ("/dev/zero", "error: cannot read /dev/zero: it is a device or a pipe and no file"),
         (".", "error: cannot read .: it is a directory"),
     ] {
-        terminal.say(&format!("/image {path}"));
+        terminal.submit(&format!("/image {path}"));
         terminal.wait_for(why);
     }
-    terminal.say("What is on text.png?");
+    terminal.submit("What is on text.png?");
     terminal.wait_for("error: cannot use text.png: it is no image; the message goes without it");
     let shown = terminal.wait_for("tokens in");
     assert!(!shown.contains("I have received"), "{shown}");
@@ -114,43 +114,43 @@ fn what_is_no_image_does_not_go_along() {
 }
 
 #[test]
-fn commands_answer_at_once() {
+fn slash_commands_print_their_result() {
     let directory = directory("commands_answer");
     let mut terminal = Terminal::start(&directory, FAST);
-    terminal.say("/help");
+    terminal.submit("/help");
     terminal.wait_for("/tools       the tools that the agent has");
-    terminal.say("/tools");
+    terminal.submit("/tools");
     for (tool, what) in [("read", "Reads a file."), ("shell", "Runs a shell command in the working directory")] {
         terminal.wait_for(&format!("  {tool:<7}{what}"));
     }
-    terminal.say("/model");
+    terminal.submit("/model");
     terminal.wait_for("the model is demo/5000");
-    terminal.say("/model gpt");
+    terminal.submit("/model gpt");
     terminal.wait_for("error: `gpt` is neither `provider/name` nor `demo`");
-    terminal.say("/model openai/gpt-5");
+    terminal.submit("/model openai/gpt-5");
     terminal.wait_for("OPENAI_API_KEY is not set");
-    terminal.say("/model demo/9000");
+    terminal.submit("/model demo/9000");
     terminal.wait_for("the model is demo/9000");
-    terminal.say("/dance");
+    terminal.submit("/dance");
     terminal.wait_for("error: there is no command `/dance`; /help lists them");
-    terminal.say("/quit");
+    terminal.submit("/quit");
     assert_eq!(terminal.end(), 0);
     let left =
         fs::read_dir(directory.join("data")).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir()).count();
-    assert_eq!(left, 0, "a conversation in which nothing was said is not kept");
+    assert_eq!(left, 0, "an empty conversation is not kept");
 }
 
 #[test]
-fn ctrl_c_stops_the_reply_and_not_the_program() {
+fn ctrl_c_interrupts_the_reply_and_keeps_the_program() {
     let directory = directory("ctrl_c_stops_the_reply");
     let mut terminal = Terminal::start(&directory, &["--model", "demo"]);
-    terminal.say("a long story");
+    terminal.submit("a long story");
     terminal.wait_for("Paragraph 1");
     terminal.press("\x03");
-    // It was shown while it was said, so the end is not there.
+    // The reply is rendered while it is streamed, so its end is missing.
     let shown = terminal.wait_for("— stopped");
     assert!(!shown.contains("Paragraph 5"), "{shown}");
-    terminal.say("Hello");
+    terminal.submit("Hello");
     terminal.wait_for("still the *demo model*");
     terminal.prompt();
     terminal.press("half a line\x03");
@@ -161,10 +161,10 @@ fn ctrl_c_stops_the_reply_and_not_the_program() {
 }
 
 #[test]
-fn ctrl_c_twice_leaves_in_the_middle_of_a_reply() {
+fn second_ctrl_c_leaves_during_a_reply() {
     let directory = directory("ctrl_c_twice");
     let mut terminal = Terminal::start(&directory, &["--model", "demo"]);
-    terminal.say("a long story");
+    terminal.submit("a long story");
     terminal.wait_for("Paragraph 1");
     terminal.press("\x03");
     terminal.wait_for("— stopped");
@@ -173,44 +173,44 @@ fn ctrl_c_twice_leaves_in_the_middle_of_a_reply() {
 }
 
 #[test]
-fn history_outlives_the_program() {
+fn history_persists_across_runs() {
     let directory = directory("history_outlives_the_program");
     let mut terminal = Terminal::start(&directory, FAST);
-    terminal.say("Remember the milk");
+    terminal.submit("Remember the milk");
     terminal.wait_for("tokens in");
     terminal.leave();
     let mut terminal = Terminal::start(&directory, FAST);
-    terminal.say("\x1b[A");
+    terminal.submit("\x1b[A");
     terminal.wait_for("You wrote: “Remember the milk”");
     terminal.leave();
 }
 
 #[test]
-fn a_line_can_go_on_in_the_next_one() {
+fn trailing_backslash_continues_the_line() {
     let directory = directory("a_line_can_go_on");
     let mut terminal = Terminal::start(&directory, FAST);
-    terminal.say("one\\");
-    terminal.say("two");
+    terminal.submit("one\\");
+    terminal.submit("two");
     terminal.wait_for("You wrote: “one two”");
     terminal.leave();
 }
 
 #[test]
-fn the_first_message_may_be_an_argument() {
+fn argument_is_sent_as_first_message() {
     let directory = directory("the_first_message");
     let mut terminal = Terminal::start(&directory, &["--model", "demo/5000", "Good morning"]);
     terminal.wait_for("You wrote: “Good morning”");
-    terminal.say("And now?");
+    terminal.submit("And now?");
     terminal.wait_for("You wrote: “And now?”");
     terminal.leave();
 }
 
 #[test]
-fn what_is_typed_ahead_is_the_beginning_of_the_next_message() {
+fn typeahead_starts_the_next_message() {
     let directory = directory("what_is_typed_ahead");
     let mut terminal = Terminal::start(&directory, FAST);
     terminal.prompt();
-    // All of it comes at once, as when it is pasted into a terminal that does not say so.
+    // All input arrives at once, as with a paste without bracketed paste mode.
     terminal.press("one\rtwo\rthr");
     terminal.wait_for("You wrote: “one”");
     terminal.wait_for("You wrote: “two”");
@@ -221,13 +221,13 @@ fn what_is_typed_ahead_is_the_beginning_of_the_next_message() {
 }
 
 #[test]
-fn a_terminal_may_become_narrower_in_the_middle_of_a_reply() {
+fn reply_is_rewrapped_when_the_terminal_narrows() {
     let directory = directory("a_terminal_may_become_narrower");
     let mut terminal = Terminal::start(&directory, &["--model", "demo"]);
-    terminal.say("a long story");
+    terminal.submit("a long story");
     terminal.wait_for("from any cursor.");
     terminal.resize(40);
-    // What was broken by the terminal is written over from where it begins, in lines that fit.
+    // Lines that the terminal has wrapped are rewritten in place, at the new width.
     terminal.wait_for("A\r");
     terminal.wait_for(
         "**Paragraph 1.** A message is the fold\r\nof its events, and nothing else. Every\r\nreader of the events",
@@ -236,23 +236,23 @@ fn a_terminal_may_become_narrower_in_the_middle_of_a_reply() {
     terminal.wait_for("— stopped");
     terminal.leave();
 
-    // And what is shown again is as wide as the terminal.
+    // A resumed conversation is rendered at the new width.
     let mut terminal = Terminal::start(&directory, &["--resume"]);
     terminal.wait_for("Every reader of the events\r\nends up with");
     terminal.leave();
 }
 
 #[test]
-fn what_was_said_is_summed_up_on_demand() {
+fn compress_summarises_the_conversation() {
     let directory = directory("what_was_said_is_summed_up");
     let mut terminal = Terminal::start(&directory, &["--model", "demo/5000"]);
-    terminal.say("/compress");
+    terminal.submit("/compress");
     terminal.wait_for("nothing was said yet");
-    terminal.say("a long story");
+    terminal.submit("a long story");
     terminal.wait_for("Paragraph 5");
-    terminal.say("/compress");
+    terminal.submit("/compress");
     terminal.wait_for("is summed up for the model before it is asked the next time");
-    terminal.say("Hello");
+    terminal.submit("Hello");
     terminal.wait_for("the beginning of the conversation was summed up for the model");
     terminal.wait_for("You wrote: “Hello”");
     terminal.leave();

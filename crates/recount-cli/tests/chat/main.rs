@@ -1,4 +1,4 @@
-//! `recount chat`, driven in a pseudo-terminal and from scripts.
+//! Tests of `recount chat` in a pseudo-terminal and in scripts.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,12 +11,12 @@
 mod agents;
 mod crash;
 mod dialogue;
-mod helpers;
+mod parallel_calls;
 mod permission;
 mod provider;
 mod script;
-#[allow(dead_code, reason = "not all that the server can do is needed here")]
+#[allow(dead_code, reason = "these tests use only a part of the scripted server")]
 #[path = "../../../recount-model/tests/client/server.rs"]
 mod server;
-mod several;
+mod sub_agents;
 mod terminal;

@@ -1,4 +1,4 @@
-//! A provider that says what a test wants.
+//! Scripted responses of a model provider.
 
 use std::path::Path;
 
@@ -6,18 +6,18 @@ use serde_json::{Value, json};
 
 use crate::server::{ScriptedResponse, Server};
 
-/// An answer that calls tools, all at once. Their ids are `call_1` and so on.
-pub(crate) fn calls(calls: &[(&str, Value)]) -> ScriptedResponse {
+/// Creates a response with parallel tool calls. Their ids are `call_1`, `call_2` and so on.
+pub(crate) fn tool_calls(tool_calls: &[(&str, Value)]) -> ScriptedResponse {
     let call = |(index, (name, arguments)): (usize, &(&str, Value))| {
         let function = json!({"name": name, "arguments": arguments.to_string()});
         json!({"index": index, "id": format!("call_{}", index + 1), "type": "function", "function": function})
     };
-    let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
-    streamed(&json!({"role": "assistant", "tool_calls": calls}), "tool_calls")
+    let tool_calls: Vec<Value> = tool_calls.iter().enumerate().map(call).collect();
+    streamed(&json!({"role": "assistant", "tool_calls": tool_calls}), "tool_calls")
 }
 
-/// An answer in words.
-pub(crate) fn says(text: &str) -> ScriptedResponse {
+/// Creates a text response.
+pub(crate) fn text_response(text: &str) -> ScriptedResponse {
     streamed(&json!({"role": "assistant", "content": text}), "stop")
 }
 
@@ -31,11 +31,11 @@ fn streamed(delta: &Value, finish: &str) -> ScriptedResponse {
         .header("content-type", "text/event-stream")
 }
 
-/// Writes `c.toml`, in which the only agent asks this provider. `more` stands below it.
+/// Writes `c.toml` with one agent `a` that uses this provider. Appends `more` to the file.
 pub(crate) fn configure(directory: &Path, server: &Server, more: &str) {
     let config = format!("[agents.a]\nmodel = \"openai/gpt-5\"\nbase_url = \"{}\"\nretries = 0\n{more}", server.url());
     std::fs::write(directory.join("c.toml"), config).unwrap();
 }
 
-/// The variables that the agent needs.
+/// The environment variables of the agent.
 pub(crate) const ENVIRONMENT: &[(&str, &str)] = &[("NO_COLOR", "1"), ("OPENAI_API_KEY", "sk-test")];

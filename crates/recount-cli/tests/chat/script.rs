@@ -1,4 +1,4 @@
-//! Where nobody is at a terminal.
+//! Running without a terminal.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -31,8 +31,8 @@ fn chat(directory: &Path, args: &[&str], input: &str) -> Run {
     run(command(directory, args), input)
 }
 
-/// The messages of events that are a legal stream.
-fn folded(lines: &str) -> Vec<Msg> {
+/// Checks that the events are a valid stream, and folds them into messages.
+fn fold_events(lines: &str) -> Vec<Msg> {
     let (mut checker, mut fold, mut findings) = (Checker::new(), Fold::new(), Vec::new());
     for line in lines.lines() {
         let event = Event::from_json(line).unwrap();
@@ -45,23 +45,26 @@ fn folded(lines: &str) -> Vec<Msg> {
 }
 
 #[test]
-fn events_come_as_lines() {
+fn json_prints_one_event_per_line() {
     let directory = directory("events_come_as_lines");
     let run = chat(&directory, &["--json", "--model", "demo/50000", "think of an image"], "");
     assert_eq!((run.exit, run.stderr.as_str()), (Some(0), ""));
-    let messages = folded(&run.stdout);
+    let messages = fold_events(&run.stdout);
     assert_eq!(messages.iter().map(Msg::role).collect::<Vec<_>>(), [Role::User, Role::Assistant]);
     assert!(messages[1].has::<ThinkingBlock>() && messages[1].has::<DataBlock>());
 }
 
 #[test]
-fn what_is_asked_is_denied_unless_it_is_allowed() {
+fn confirmations_are_denied_without_allow() {
     let directory = directory("what_is_asked_is_denied");
-    let state = |run: &Run| folded(&run.stdout)[1].first::<ToolResultBlock>().unwrap().state;
+    let state = |run: &Run| fold_events(&run.stdout)[1].first::<ToolResultBlock>().unwrap().state;
     let denied = chat(&directory, &["--json", "--model", "demo/50000", "-"], "use a tool");
     assert_eq!((denied.exit, state(&denied)), (Some(1), ToolResultState::Denied));
-    let told = folded(&denied.stdout)[1].first::<ToolResultBlock>().unwrap().output.text().unwrap();
-    assert!(told.contains("This call was not run: nobody is there to be asked") && told.contains("--allow"), "{told}");
+    let output = fold_events(&denied.stdout)[1].first::<ToolResultBlock>().unwrap().output.text().unwrap();
+    assert!(
+        output.contains("This call was not run: nobody is there to be asked") && output.contains("--allow"),
+        "{output}"
+    );
     assert_eq!(
         denied.stderr,
         "shell asks to run (it requests to write to the workspace: to show how a command asks): denied; --allow would allow it\n"
@@ -75,7 +78,7 @@ fn what_is_asked_is_denied_unless_it_is_allowed() {
 }
 
 #[test]
-fn the_answer_is_plain_text_in_a_pipe() {
+fn reply_is_plain_text_in_a_pipe() {
     let directory = directory("the_answer_is_plain_text");
     let run = chat(&directory, &["--model", "demo/50000", "think:"], "a long story");
     assert_eq!((run.exit, run.stderr.as_str()), (Some(0), ""));
@@ -84,7 +87,7 @@ fn the_answer_is_plain_text_in_a_pipe() {
 }
 
 #[test]
-fn a_conversation_can_go_on_in_a_script() {
+fn resume_continues_a_conversation_in_a_script() {
     let directory = directory("a_conversation_in_a_script");
     let first = chat(&directory, &["--model", "demo/50000", "Hello"], "");
     assert!(first.stdout.contains("This is Recount's **demo model**"), "{}", first.stdout);
@@ -93,9 +96,9 @@ fn a_conversation_can_go_on_in_a_script() {
 }
 
 #[test]
-fn words_after_resume_are_no_new_conversation() {
+fn resume_rejects_unknown_conversation_names() {
     let directory = directory("words_after_resume");
-    let kept = || fs::read_dir(directory.join("data")).unwrap().count();
+    let count = || fs::read_dir(directory.join("data")).unwrap().count();
     let resume = |args: &[&str]| chat(&directory, &[&["--model", "demo/50000", "--resume"], args].concat(), "");
     assert_eq!(resume(&[]).stderr.lines().last(), Some("hint: `recount chat` begins one"));
     for _ in 0..2 {
@@ -107,7 +110,7 @@ fn words_after_resume_are_no_new_conversation() {
         .collect();
     for args in [&["Tell me more"][..], &["Tell", "me more"]] {
         let run = resume(args);
-        assert_eq!((run.exit, run.stdout.as_str(), kept()), (Some(2), "", 2));
+        assert_eq!((run.exit, run.stdout.as_str(), count()), (Some(2), "", 2));
         assert!(
             run.stderr.starts_with(&format!("error: there is no conversation `{}` in ", args[0])),
             "{}",
@@ -123,11 +126,11 @@ fn words_after_resume_are_no_new_conversation() {
         run.stderr
     );
     let last = names.pop().unwrap();
-    assert_eq!((resume(&[&last, "Hello"]).exit, kept()), (Some(0), 2));
+    assert_eq!((resume(&[&last, "Hello"]).exit, count()), (Some(0), 2));
 }
 
 #[test]
-fn without_a_key_there_is_the_demo_model() {
+fn missing_key_error_suggests_the_demo_model() {
     let directory = directory("without_a_key");
     let nothing = chat(&directory, &["Hello"], "");
     assert_eq!((nothing.exit, nothing.stdout.as_str()), (Some(2), ""));
@@ -145,12 +148,12 @@ fn without_a_key_there_is_the_demo_model() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn invalid_arguments_are_reported() {
     let directory = directory("what_cannot_be_done");
     fs::write(directory.join("text.png"), "no image").unwrap();
     fs::write(directory.join("bad.toml"), "[agents.a]\nmodel = \"demo\"\npromt = \"Hi\"\n").unwrap();
     fs::write(directory.join("serve.toml"), "[server]\nlissten = \"127.0.0.1:7171\"\n").unwrap();
-    for (args, told) in [
+    for (args, expected) in [
         (&["--model", "gpt-5", "Hi"][..], "`gpt-5` is neither `provider/name` nor `demo`"),
         (&["--config", "bad.toml", "Hi"], "bad.toml:3: unknown field `promt`, expected one of `model`"),
         (&["--config", "none.toml", "Hi"], "none.toml: cannot read the configuration"),
@@ -164,12 +167,12 @@ fn what_cannot_be_done_is_said() {
     ] {
         let run = chat(&directory, args, "");
         assert_eq!(run.exit, Some(2), "{args:?}");
-        assert!(run.stderr.contains(told), "{args:?}: {}", run.stderr);
+        assert!(run.stderr.contains(expected), "{args:?}: {}", run.stderr);
     }
 }
 
 #[test]
-fn the_exit_status_says_how_it_ended() {
+fn exit_status_is_1_if_the_reply_fails() {
     let directory = directory("the_exit_status");
     fs::write(
         directory.join("c.toml"),
@@ -182,7 +185,7 @@ fn the_exit_status_says_how_it_ended() {
 }
 
 #[test]
-fn an_interrupt_ends_the_reply_in_order() {
+fn interrupt_ends_the_reply_and_exits_with_130() {
     let directory = directory("an_interrupt");
     let mut child = command(&directory, &["--json", "--model", "demo", "a long story"])
         .stdin(Stdio::null())
@@ -197,11 +200,11 @@ fn an_interrupt_ends_the_reply_in_order() {
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     output.read_to_string(&mut lines).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(folded(&lines)[1].finished_reason(), Some(FinishedReason::Interrupted));
+    assert_eq!(fold_events(&lines)[1].finished_reason(), Some(FinishedReason::Interrupted));
 }
 
 #[test]
-fn a_server_that_does_not_start_is_told_of() {
+fn mcp_server_start_failure_is_reported() {
     let directory = directory("a_server_that_does_not_start");
     let config = "[agents.a]\nmodel = \"demo/50000\"\n[agents.a.mcp.gone]\ncommand = \"/nowhere/at-all\"\n";
     fs::write(directory.join("c.toml"), config).unwrap();

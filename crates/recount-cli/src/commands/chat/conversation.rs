@@ -1,4 +1,4 @@
-//! A conversation in a terminal.
+//! An interactive conversation in a terminal.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,31 +11,31 @@ use recount_message::{DataBlock, Msg};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Instant, interval, sleep};
 
-use super::answers::{self, Answered};
+use super::answers::{self, PromptOutcome};
 use super::editor::{Editor, Line};
-use super::images::{self, at_home};
-use super::input::{HELP, HELP_BELOW, Said};
-use super::reading::{Reading, Standing, Waiting};
-use super::saving;
+use super::export;
+use super::images::{self, expand_home};
+use super::input::{HELP, HELP_FOOTER, Input};
+use super::renderer::Renderer;
+use super::session_view::{PendingRequests, SessionState, SessionView};
 use super::setup::Chat;
-use super::sight::Sight;
-use super::terminal::{BAD, DIMMED, PLAIN, Paint, Quiet, described, listed, tokens, told};
+use super::terminal::{DIMMED, ERROR, EchoGuard, PLAIN, Paint, data_label, format_list, format_notice, token_counts};
 use crate::commands::Status;
 use crate::visible::visible_line;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Two Ctrl-C within this time are pressed by somebody who wants to leave.
-const TWICE: Duration = Duration::from_secs(2);
+/// A second Ctrl-C within this time leaves the program.
+const DOUBLE_PRESS: Duration = Duration::from_secs(2);
 
-/// So long it is listened for the second one before a line is read.
-const BETWEEN: Duration = Duration::from_millis(250);
+/// How long to wait for a second Ctrl-C before reading a line.
+const DOUBLE_PRESS_GRACE: Duration = Duration::from_millis(250);
 
-/// What comes next.
+/// The next step of the conversation loop.
 enum Next {
-    /// The user's turn.
+    /// Read the next message from the user.
     Prompt,
-    Answer(Vec<Waiting>),
+    Answer(Vec<PendingRequests>),
     Leave,
 }
 
@@ -43,35 +43,35 @@ struct Conversation<'a> {
     chat: &'a Chat,
     paint: Paint,
     editor: Editor,
-    sight: Sight,
-    reading: Reading,
+    renderer: Renderer,
+    session_view: SessionView,
     interrupts: Signal,
-    /// Images for the next message.
+    /// Images to attach to the next message.
     images: Vec<DataBlock>,
-    /// The reply that waits was told to stop.
+    /// The pending reply was interrupted.
     is_stopping: bool,
-    /// When a reply was last told to stop.
+    /// The time of the last interrupt.
     stopped_at: Option<Instant>,
-    /// What was told of MCP servers.
-    troubles: Vec<String>,
+    /// MCP server problems that were already reported.
+    reported_problems: Vec<String>,
 }
 
-/// Talks until the user leaves.
-pub(super) async fn talk(chat: &Chat, paint: Paint, history: &Path, first: Option<Msg>) -> Result<Status> {
-    let mut sight = Sight::terminal(paint);
-    tell(&told(&[(DIMMED, &chat.greeting())], paint));
-    let reading = Reading::begin(&chat.session, &mut sight, true).await?;
+/// Runs the conversation until the user leaves.
+pub(super) async fn run(chat: &Chat, paint: Paint, history: &Path, first: Option<Msg>) -> Result<Status> {
+    let mut renderer = Renderer::terminal(paint);
+    print(&format_notice(&[(DIMMED, &chat.greeting())], paint));
+    let session_view = SessionView::subscribe(&chat.session, &mut renderer, true).await?;
     let mut conversation = Conversation {
         chat,
         paint,
         editor: Editor::new(history)?,
-        sight,
-        reading,
+        renderer,
+        session_view,
         interrupts: signal(SignalKind::interrupt())?,
         images: Vec::new(),
         is_stopping: false,
         stopped_at: None,
-        troubles: Vec::new(),
+        reported_problems: Vec::new(),
     };
     conversation.run(first).await?;
     Ok(Status::Clean)
@@ -82,8 +82,8 @@ impl Conversation<'_> {
         loop {
             match self.follow().await? {
                 Next::Leave => return Ok(()),
-                Next::Answer(waiting) => {
-                    if !self.answer(&waiting).await? {
+                Next::Answer(pending) => {
+                    if !self.answer(&pending).await? {
                         return Ok(());
                     }
                 }
@@ -99,22 +99,22 @@ impl Conversation<'_> {
         }
     }
 
-    /// Shows what happens until it is the user's turn.
+    /// Renders events until the session needs input from the user.
     async fn follow(&mut self) -> Result<Next> {
-        let quiet = Quiet::begin();
+        let echo_guard = EchoGuard::new();
         let mut is_stopping = std::mem::take(&mut self.is_stopping);
         let mut last_seen = Instant::now();
         let mut seconds = interval(SECOND);
-        self.reading.catch_up(&mut self.sight).await?;
+        self.session_view.catch_up(&mut self.renderer).await?;
         let next = loop {
-            self.sight.draw(silence(last_seen.elapsed(), self.paint))?;
-            match self.reading.standing() {
-                Standing::Idle => break Next::Prompt,
-                // What it is too late for is about to be denied.
-                Standing::Waiting(waiting) if !is_stopping && !waiting.iter().any(Waiting::has_expired) => {
-                    break Next::Answer(waiting);
+            self.renderer.draw(idle_notice(last_seen.elapsed(), self.paint))?;
+            match self.session_view.state() {
+                SessionState::Idle => break Next::Prompt,
+                // Expired requests are about to be denied, so do not prompt for them.
+                SessionState::Waiting(pending) if !is_stopping && !pending.iter().any(PendingRequests::has_expired) => {
+                    break Next::Answer(pending);
                 }
-                Standing::Waiting(_) | Standing::Busy => {}
+                SessionState::Waiting(_) | SessionState::Busy => {}
             }
             tokio::select! {
                 _ = seconds.tick() => {}
@@ -125,131 +125,132 @@ impl Conversation<'_> {
                     self.stopped_at = Some(Instant::now());
                     self.chat.host.interrupt(self.chat.session.key()).await?;
                 }
-                read = self.reading.next(&mut self.sight) => {
+                read = self.session_view.next(&mut self.renderer) => {
                     read?;
                     last_seen = Instant::now();
                 }
             }
         };
-        if let Some(usage) = self.reading.take_ended().and_then(|ended| ended.usage) {
-            self.sight.note(&tokens(&usage));
+        if let Some(usage) = self.session_view.take_outcome().and_then(|outcome| outcome.usage) {
+            self.renderer.note(&token_counts(&usage));
         }
-        self.sight.settle()?;
-        drop(quiet);
+        self.renderer.settle()?;
+        drop(echo_guard);
         Ok(next)
     }
 
-    /// Asks what a reply waits for. Tells whether the conversation goes on.
-    async fn answer(&mut self, waiting: &[Waiting]) -> Result<bool> {
+    /// Prompts for the answers that a reply waits for. Returns whether the conversation continues.
+    async fn answer(&mut self, pending: &[PendingRequests]) -> Result<bool> {
         let key = self.chat.session.key();
-        match answers::ask(&mut self.editor, self.paint, waiting, tell).await? {
-            Answered::Leave => return Ok(false),
-            Answered::Stop => {
+        match answers::prompt(&mut self.editor, self.paint, pending, print).await? {
+            PromptOutcome::Leave => return Ok(false),
+            PromptOutcome::Stop => {
                 self.chat.host.interrupt(key).await?;
-                // It may have come as a signal too.
-                self.was_interrupted().await;
+                // The same Ctrl-C may also have been delivered as a signal.
+                self.take_interrupt().await;
                 self.is_stopping = true;
                 self.stopped_at = Some(Instant::now());
             }
-            Answered::Expired => self.say("(the time is over: it does not run)"),
-            Answered::Events(events) => match self.chat.host.append(key, &events).await {
+            PromptOutcome::Expired => self.print_notice("(the time is over: it does not run)"),
+            PromptOutcome::Events(events) => match self.chat.host.append(key, &events).await {
                 Ok(_) => {}
                 Err(HostError::Log(recount_log::Error::Refused(_))) => {
-                    self.complain("the answer came too late: nobody waits for it any more");
+                    self.print_error("the answer came too late: nobody waits for it any more");
                 }
-                Err(error) => self.complain(&error.to_string()),
+                Err(error) => self.print_error(&error.to_string()),
             },
         }
         Ok(true)
     }
 
-    /// The user's next message; nothing when they leave.
+    /// Reads the next message. `None` if the user leaves.
     async fn prompt(&mut self) -> Result<Option<Msg>> {
-        // The second of two in a row may come just when the reply has stopped. It is a signal until a line is read.
-        if self.is_pressed_twice() {
+        // The second Ctrl-C may arrive just after the reply has stopped. It is delivered as a signal until a line is
+        // read.
+        if self.is_second_press() {
             tokio::select! {
                 biased;
                 _ = self.interrupts.recv() => return Ok(None),
-                () = sleep(BETWEEN) => {}
+                () = sleep(DOUBLE_PRESS_GRACE) => {}
             }
         }
         let mut was_interrupted = false;
         loop {
             let line = match self.editor.message("> ").await? {
                 Line::End => return Ok(None),
-                Line::Interrupted if was_interrupted || self.is_pressed_twice() => return Ok(None),
+                Line::Interrupted if was_interrupted || self.is_second_press() => return Ok(None),
                 Line::Interrupted | Line::Expired => {
                     was_interrupted = true;
-                    tell("(Ctrl-C again, or Ctrl-D, leaves)");
+                    print("(Ctrl-C again, or Ctrl-D, leaves)");
                     continue;
                 }
                 Line::Text(line) => line,
             };
             was_interrupted = false;
-            match Said::read(&line) {
-                Said::Nothing => {}
-                Said::Message(text) => {
-                    let (message, left_out) = images::message(&text, std::mem::take(&mut self.images));
-                    left_out.iter().for_each(|why| self.complain(why));
+            match Input::parse(&line) {
+                Input::Empty => {}
+                Input::Message(text) => {
+                    let (message, errors) = images::message(&text, std::mem::take(&mut self.images));
+                    errors.iter().for_each(|error| self.print_error(error));
                     return Ok(Some(message));
                 }
-                Said::Quit => return Ok(None),
-                Said::Help => {
-                    tell(&listed(HELP, self.paint));
-                    self.say(HELP_BELOW);
+                Input::Quit => return Ok(None),
+                Input::Help => {
+                    print(&format_list(HELP, self.paint));
+                    self.print_notice(HELP_FOOTER);
                 }
-                Said::Tools => self.tools().await,
-                Said::Compress => self.compress().await,
-                Said::Model(name) => self.model(name).await,
-                Said::Save(file) => match saving::save(&self.chat.session, Path::new(&at_home(&file))).await {
-                    Ok(kept) => self.say(&kept),
-                    Err(error) => self.complain(&format!("{error:#}")),
+                Input::Tools => self.show_tools().await,
+                Input::Compress => self.compress().await,
+                Input::Model(name) => self.set_or_show_model(name).await,
+                Input::Save(file) => match export::save(&self.chat.session, Path::new(&expand_home(&file))).await {
+                    Ok(summary) => self.print_notice(&summary),
+                    Err(error) => self.print_error(&format!("{error:#}")),
                 },
-                Said::Image(path) => match images::image(&path) {
+                Input::Image(path) => match images::image(&path) {
                     Ok(image) => {
-                        self.say(&format!("{path} goes along with the next message"));
+                        self.print_notice(&format!("{path} goes along with the next message"));
                         self.images.push(image);
                     }
-                    Err(error) => self.complain(&format!("{error:#}")),
+                    Err(error) => self.print_error(&format!("{error:#}")),
                 },
-                Said::Wrong(what) => self.complain(&what),
+                Input::Invalid(error) => self.print_error(&error),
             }
         }
     }
 
     async fn post(&mut self, message: Msg) {
         for image in message.blocks::<DataBlock>() {
-            tell(&told(&[(DIMMED, &format!("  [{}]", described(image)))], self.paint));
+            print(&format_notice(&[(DIMMED, &format!("  [{}]", data_label(image)))], self.paint));
         }
-        tell("");
-        let quiet = Quiet::begin();
-        // A Ctrl-C from before is not about this reply.
-        self.was_interrupted().await;
+        print("");
+        let echo_guard = EchoGuard::new();
+        // Discard a Ctrl-C that was pressed before this reply.
+        self.take_interrupt().await;
         self.stopped_at = None;
-        // Something may have begun by itself meanwhile.
+        // Queue the message: a run may have started in the meantime.
         let posting = self.chat.host.post(self.chat.session.key(), message, OnBusy::Queue);
         tokio::pin!(posting);
-        let posted = tokio::select! {
-            posted = &mut posting => posted,
+        let result = tokio::select! {
+            result = &mut posting => result,
             () = sleep(SECOND) => {
-                tell(&told(&[(DIMMED, "… the agent's tools are being started")], self.paint));
+                print(&format_notice(&[(DIMMED, "… the agent's tools are being started")], self.paint));
                 posting.await
             }
         };
-        if let Err(error) = posted {
-            self.complain(&error.to_string());
+        if let Err(error) = result {
+            self.print_error(&error.to_string());
         }
-        self.tell_troubles();
-        drop(quiet);
+        self.report_mcp_problems();
+        drop(echo_guard);
     }
 
-    /// Whether a Ctrl-C now is the second one of two.
-    fn is_pressed_twice(&self) -> bool {
-        self.stopped_at.is_some_and(|time| time.elapsed() < TWICE)
+    /// Returns whether a Ctrl-C now counts as the second of two.
+    fn is_second_press(&self) -> bool {
+        self.stopped_at.is_some_and(|time| time.elapsed() < DOUBLE_PRESS)
     }
 
-    /// Whether Ctrl-C was pressed where nobody was asked anything, once.
-    async fn was_interrupted(&mut self) -> bool {
+    /// Consumes a pending interrupt signal. Returns whether there was one.
+    async fn take_interrupt(&mut self) -> bool {
         tokio::select! {
             biased;
             _ = self.interrupts.recv() => true,
@@ -257,27 +258,27 @@ impl Conversation<'_> {
         }
     }
 
-    /// Says once what is the matter with MCP servers.
-    fn tell_troubles(&mut self) {
-        for trouble in self.chat.agents.mcp_problems(&self.chat.agent) {
-            if !self.troubles.contains(&trouble) {
-                self.complain(&trouble);
-                self.troubles.push(trouble);
+    /// Reports each MCP server problem once.
+    fn report_mcp_problems(&mut self) {
+        for problem in self.chat.agents.mcp_problems(&self.chat.agent) {
+            if !self.reported_problems.contains(&problem) {
+                self.print_error(&problem);
+                self.reported_problems.push(problem);
             }
         }
     }
 
-    async fn tools(&self) {
+    async fn show_tools(&self) {
         let (agents, agent) = (&self.chat.agents, &self.chat.agent);
-        // Servers that are quick are waited for.
+        // Give fast servers time to start.
         let building = agents.build(agent, self.chat.session.key());
         if let Ok(Err(error)) = tokio::time::timeout(SECOND, building).await {
-            return self.complain(&error.to_string());
+            return self.print_error(&error.to_string());
         }
         let tools = agents.tools(agent);
         let starting = agents.starting_mcp_servers(agent);
         if tools.is_empty() && starting.is_empty() {
-            tell("there are no tools");
+            print("there are no tools");
         }
         let lines: Vec<(String, String)> = tools
             .iter()
@@ -285,59 +286,61 @@ impl Conversation<'_> {
             .collect();
         let lines: Vec<(&str, &str)> = lines.iter().map(|(name, what)| (name.as_str(), what.as_str())).collect();
         if !lines.is_empty() {
-            tell(&listed(&lines, self.paint));
+            print(&format_list(&lines, self.paint));
         }
         for server in starting {
-            self.say(&format!(
+            self.print_notice(&format!(
                 "the MCP server `{server}` is still starting: its tools are there as soon as it has answered"
             ));
         }
-        for trouble in agents.mcp_problems(agent) {
-            self.complain(&trouble);
+        for problem in agents.mcp_problems(agent) {
+            self.print_error(&problem);
         }
     }
 
     async fn compress(&self) {
         match self.chat.session.info().await {
-            Ok(row) if row.head == 0 => return self.say("nothing was said yet"),
+            Ok(row) if row.head == 0 => return self.print_notice("nothing was said yet"),
             Ok(_) | Err(_) => {}
         }
         match self.chat.host.compress(self.chat.session.key()).await {
-            Ok(()) => self.say("what was said so far is summed up for the model before it is asked the next time"),
-            Err(error) => self.complain(&error.to_string()),
+            Ok(()) => {
+                self.print_notice("what was said so far is summed up for the model before it is asked the next time");
+            }
+            Err(error) => self.print_error(&error.to_string()),
         }
     }
 
-    async fn model(&self, name: Option<String>) {
+    async fn set_or_show_model(&self, name: Option<String>) {
         if let Some(name) = name {
-            let taken = match name.parse::<ModelName>() {
-                Ok(model) => self.chat.take_model(model).await,
+            let result = match name.parse::<ModelName>() {
+                Ok(model) => self.chat.set_model(model).await,
                 Err(error) => Err(error.into()),
             };
-            if let Err(error) = taken {
-                return self.complain(&error.to_string());
+            if let Err(error) = result {
+                return self.print_error(&error.to_string());
             }
         }
         if let Some(model) = self.chat.agents.model(&self.chat.agent) {
-            self.say(&format!("the model is {model}"));
+            self.print_notice(&format!("the model is {model}"));
         }
     }
 
-    fn complain(&self, what: &str) {
-        tell(&told(&[(BAD, "error:"), (PLAIN, " "), (PLAIN, &visible_line(what))], self.paint));
+    fn print_error(&self, message: &str) {
+        print(&format_notice(&[(ERROR, "error:"), (PLAIN, " "), (PLAIN, &visible_line(message))], self.paint));
     }
 
-    fn say(&self, what: &str) {
-        tell(&told(&[(PLAIN, &visible_line(what))], self.paint));
+    fn print_notice(&self, message: &str) {
+        print(&format_notice(&[(PLAIN, &visible_line(message))], self.paint));
     }
 }
 
-/// What stands where nothing has happened for a while.
-fn silence(lasting: Duration, paint: Paint) -> Option<String> {
-    (lasting >= SECOND).then(|| paint.on(DIMMED, &format!("… {} s", lasting.as_secs())))
+/// Returns the line shown after at least one second without events.
+fn idle_notice(elapsed: Duration, paint: Paint) -> Option<String> {
+    (elapsed >= SECOND).then(|| paint.on(DIMMED, &format!("… {} s", elapsed.as_secs())))
 }
 
-/// What a description begins with, in one line.
+/// Returns the first sentence of a description, on one line of at most 100 characters.
 fn first_sentence(description: &str) -> String {
     const LONGEST: usize = 100;
     let line = description.trim().lines().next().unwrap_or_default();
@@ -349,8 +352,8 @@ fn first_sentence(description: &str) -> String {
     shown.chars().take(LONGEST - 1).chain(['…']).collect()
 }
 
-fn tell(text: &str) {
+fn print(text: &str) {
     let mut out = io::stdout().lock();
-    // Whoever closed the terminal has left, which reading from it finds out.
+    // Ignore write errors: if the terminal is closed, the next read fails.
     let _ = writeln!(out, "{text}").and_then(|()| out.flush());
 }

@@ -1,4 +1,4 @@
-//! The line that the user writes.
+//! The line editor of the terminal.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,9 +13,9 @@ use tokio::io::unix::AsyncFd;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
 
-use super::terminal::forget_typed;
+use super::terminal::discard_typeahead;
 
-/// What came of a line.
+/// The result of reading a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Line {
     Text(String),
@@ -23,13 +23,13 @@ pub(super) enum Line {
     Interrupted,
     /// Ctrl-D.
     End,
-    /// The time for an answer is over.
+    /// The deadline of the answer has passed.
     Expired,
 }
 
-/// Reads lines from the terminal, with a history that outlives the program.
+/// Reads lines from the terminal, with a persistent history.
 pub(super) struct Editor {
-    /// It is away while a line is read.
+    /// `None` while a line is read.
     inner: Option<DefaultEditor>,
     history: PathBuf,
 }
@@ -37,67 +37,64 @@ pub(super) struct Editor {
 impl Editor {
     pub(super) fn new(history: &Path) -> Result<Self> {
         let mut inner = editor()?;
-        // The first time there is none.
+        // The history file does not exist on the first run.
         let _ = inner.load_history(history);
         Ok(Self { inner: Some(inner), history: history.to_owned() })
     }
 
-    /// A message, which may have several lines.
+    /// Reads a message. A line that ends in a backslash continues on the next line.
     pub(super) async fn message(&mut self, prompt: &str) -> Result<Line> {
-        let mut whole = String::new();
-        let mut shown = prompt.to_owned();
+        let mut message = String::new();
+        let mut prompt = prompt.to_owned();
         loop {
-            let line = match self.line(&shown).await? {
+            let line = match self.line(&prompt).await? {
                 Line::Text(line) => line,
-                ended => return Ok(ended),
+                other => return Ok(other),
             };
             match line.strip_suffix('\\') {
-                Some(begun) => {
-                    whole.push_str(begun);
-                    whole.push('\n');
-                    shown = "… ".to_owned();
+                Some(start) => {
+                    message.push_str(start);
+                    message.push('\n');
+                    prompt = "… ".to_owned();
                 }
                 None => {
-                    whole.push_str(&line);
-                    self.remember(&whole);
-                    return Ok(Line::Text(whole));
+                    message.push_str(&line);
+                    self.add_to_history(&message);
+                    return Ok(Line::Text(message));
                 }
             }
         }
     }
 
-    /// An answer to a question, which begins as `initial` says. What was typed before the question was asked is no part of it.
+    /// Reads an answer, with `initial` as the editable text. Discards input that was typed before the prompt.
     pub(super) async fn answer(&mut self, prompt: &str, initial: &str) -> Result<Line> {
-        forget_typed();
-        // What was typed ahead of the next message waits in the other one.
+        discard_typeahead();
+        // Use a separate editor: this one may hold typeahead for the next message.
         let (_, line) = read(editor()?, prompt, initial).await?;
         Ok(line)
     }
 
-    /// An answer that has to come by a time. The terminal itself has it written, so that nothing is left reading when the time
-    /// is over.
+    /// Reads an answer, or returns `Line::Expired` at the deadline. Uses the terminal's own line editing, so that no
+    /// blocking read remains after the deadline.
     pub(super) async fn answer_until(&mut self, prompt: &str, time: Timestamp) -> Result<Line> {
-        forget_typed();
-        let mut interrupts = signal(SignalKind::interrupt()).context(CANNOT)?;
-        #[expect(
-            deprecated,
-            reason = "standard input is not closed while it is waited for, and there is no other safe way"
-        )]
-        let terminal = AsyncFd::with_interest(io::stdin(), Interest::READABLE).context(CANNOT)?;
+        discard_typeahead();
+        let mut interrupts = signal(SignalKind::interrupt()).context(READ_ERROR)?;
+        #[expect(deprecated, reason = "standard input stays open while it is polled, and there is no other safe way")]
+        let terminal = AsyncFd::with_interest(io::stdin(), Interest::READABLE).context(READ_ERROR)?;
         write(prompt)?;
-        let left = Duration::try_from(time.duration_since(Timestamp::now())).unwrap_or_default();
-        let over = sleep(left);
-        tokio::pin!(over);
+        let timeout = Duration::try_from(time.duration_since(Timestamp::now())).unwrap_or_default();
+        let deadline = sleep(timeout);
+        tokio::pin!(deadline);
         let mut bytes = Vec::new();
         loop {
             tokio::select! {
-                // What came in time counts.
+                // Prefer input that arrived before the deadline.
                 biased;
                 ready = terminal.readable() => {
-                    ready.context(CANNOT)?.clear_ready();
-                    let mut piece = [0; 4096];
-                    let length = rustix::io::read(terminal.get_ref(), &mut piece).context(CANNOT)?;
-                    bytes.extend_from_slice(piece.get(..length).unwrap_or_default());
+                    ready.context(READ_ERROR)?.clear_ready();
+                    let mut chunk = [0; 4096];
+                    let length = rustix::io::read(terminal.get_ref(), &mut chunk).context(READ_ERROR)?;
+                    bytes.extend_from_slice(chunk.get(..length).unwrap_or_default());
                     if length == 0 && bytes.is_empty() {
                         write("\n")?;
                         return Ok(Line::End);
@@ -110,9 +107,9 @@ impl Editor {
                     write("\n")?;
                     return Ok(Line::Interrupted);
                 }
-                () = &mut over => {
-                    // What was begun was an answer, and nothing that comes later.
-                    forget_typed();
+                () = &mut deadline => {
+                    // Discard a partial answer: it must not become part of the next message.
+                    discard_typeahead();
                     write("\n")?;
                     return Ok(Line::Expired);
                 }
@@ -127,10 +124,10 @@ impl Editor {
         Ok(line)
     }
 
-    fn remember(&mut self, message: &str) {
+    fn add_to_history(&mut self, message: &str) {
         let Some(editor) = &mut self.inner else { return };
         if !message.trim().is_empty() && editor.add_history_entry(message).unwrap_or(false) {
-            // A history that cannot be kept is no reason to stop.
+            // Continue if the history cannot be written.
             let _ = editor.append_history(&self.history);
         }
     }
@@ -138,29 +135,29 @@ impl Editor {
 
 fn editor() -> Result<DefaultEditor> {
     let config = Config::builder().auto_add_history(false).history_ignore_space(true).build();
-    DefaultEditor::with_config(config).context(CANNOT)
+    DefaultEditor::with_config(config).context(READ_ERROR)
 }
 
-const CANNOT: &str = "cannot read from the terminal";
+const READ_ERROR: &str = "cannot read from the terminal";
 
 fn write(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to the terminal")
 }
 
-/// Reads a line where nothing else has to wait for it.
+/// Reads a line on a blocking thread.
 async fn read(mut editor: DefaultEditor, prompt: &str, initial: &str) -> Result<(DefaultEditor, Line)> {
     let (prompt, initial) = (prompt.to_owned(), initial.to_owned());
-    let reading = tokio::task::spawn_blocking(move || {
+    let task = tokio::task::spawn_blocking(move || {
         let line = editor.readline_with_initial(&prompt, (&initial, ""));
         (editor, line)
     });
-    let (editor, line) = reading.await.context(CANNOT)?;
+    let (editor, line) = task.await.context(READ_ERROR)?;
     let line = match line {
         Ok(text) => Line::Text(text),
         Err(ReadlineError::Interrupted) => Line::Interrupted,
         Err(ReadlineError::Eof) => Line::End,
-        Err(error) => return Err(error).context(CANNOT),
+        Err(error) => return Err(error).context(READ_ERROR),
     };
     Ok((editor, line))
 }

@@ -1,4 +1,4 @@
-//! Images that a message names by their path.
+//! Attaches images to messages.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,38 +8,39 @@ use recount_message::{DataBlock, MediaBlock, Msg};
 
 use super::super::ask;
 
-const ENDINGS: [&str; 5] = ["png", "jpg", "jpeg", "gif", "webp"];
+const EXTENSIONS: [&str; 5] = ["png", "jpg", "jpeg", "gif", "webp"];
 
-/// An image by its path or URL.
-pub(super) fn image(place: &str) -> Result<DataBlock> {
-    ask::data(&at_home(place))
+/// Loads an image by its path or URL.
+pub(super) fn image(path_or_url: &str) -> Result<DataBlock> {
+    ask::data(&expand_home(path_or_url))
 }
 
-/// A message with the images that were given for it and those that its text names, and why some of those do not go along.
+/// Creates a message with the given images and those that its text names. Also returns an error message for each image
+/// that cannot be attached.
 pub(super) fn message(text: &str, given: Vec<DataBlock>) -> (Msg, Vec<String>) {
-    let (mut images, mut left_out) = (given, Vec::new());
-    for path in named(text) {
+    let (mut images, mut errors) = (given, Vec::new());
+    for path in image_paths(text) {
         match image(&path) {
             Ok(image) => images.push(image),
-            Err(why) => left_out.push(format!("{why:#}; the message goes without it")),
+            Err(error) => errors.push(format!("{error:#}; the message goes without it")),
         }
     }
     let images = images.into_iter().map(MediaBlock::from);
     let content: Vec<MediaBlock> = images.chain([MediaBlock::from(text.to_owned())]).collect();
-    (Msg::user("user", content), left_out)
+    (Msg::user("user", content), errors)
 }
 
-/// The paths of images in a text, those that exist.
-fn named(text: &str) -> Vec<String> {
-    words(text).into_iter().filter(|word| is_image(Path::new(&at_home(word)))).collect()
+/// Returns the paths of existing image files in a text.
+fn image_paths(text: &str) -> Vec<String> {
+    words(text).into_iter().filter(|word| is_image(Path::new(&expand_home(word)))).collect()
 }
 
 fn is_image(path: &Path) -> bool {
-    let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
-    ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str())) && path.is_file()
+    let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+    extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str())) && path.is_file()
 }
 
-/// The words of a text, as a shell reads them: terminals write paths so that are dropped on them.
+/// Splits a text into words with shell quoting, which terminals use for paths that are dropped on them.
 fn words(text: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
     let mut chars = text.chars();
@@ -56,8 +57,8 @@ fn words(text: &str) -> Vec<String> {
     words.into_iter().map(|word| word.trim_end_matches(['?', ',', ';', ':', '!']).to_owned()).collect()
 }
 
-/// A path in which `~` is the home directory.
-pub(super) fn at_home(path: &str) -> String {
+/// Replaces a leading `~/` by the home directory.
+pub(super) fn expand_home(path: &str) -> String {
     let home = || env::var_os("HOME").map(PathBuf::from);
     match path.strip_prefix("~/").zip(home()) {
         Some((rest, home)) => home.join(rest).display().to_string(),
@@ -71,20 +72,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_read_as_a_shell_does() {
+    fn words_are_split_with_shell_quoting() {
         assert_eq!(words("look at 'my cat.png', it's a\\ cat.png?"), ["look", "at", "my cat.png", "it's", "a cat.png"]);
     }
 
     #[test]
-    fn only_images_that_exist_are_sent() {
+    fn message_attaches_only_valid_existing_images() {
         let directory = env::temp_dir().join(format!("recount-images-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
         let (cat, notes) = (directory.join("a cat.GIF"), directory.join("notes.txt"));
         std::fs::write(&cat, b"GIF89a").unwrap();
         std::fs::write(&notes, b"text").unwrap();
         let text = format!("Compare \"{}\" and {} with missing.png", cat.display(), notes.display());
-        let (sent, left_out) = message(&text, Vec::new());
-        assert_eq!((sent.text().unwrap(), left_out), (text, Vec::new()));
+        let (sent, errors) = message(&text, Vec::new());
+        assert_eq!((sent.text().unwrap(), errors), (text, Vec::new()));
         let images: Vec<&DataBlock> = sent.blocks().collect();
         assert_eq!(images.len(), 1);
         assert_eq!((images[0].media_type(), images[0].name.as_deref()), ("image/gif", Some("a cat.GIF")));
@@ -95,9 +96,9 @@ mod tests {
         ] {
             let path = directory.join(name);
             std::fs::write(&path, content).unwrap();
-            let (sent, left_out) = message(&format!("What is on {}?", path.display()), Vec::new());
+            let (sent, errors) = message(&format!("What is on {}?", path.display()), Vec::new());
             assert!(!sent.has::<DataBlock>(), "{name}");
-            assert!(left_out[0].ends_with(&format!("{why}; the message goes without it")), "{left_out:?}");
+            assert!(errors[0].ends_with(&format!("{why}; the message goes without it")), "{errors:?}");
         }
         std::fs::remove_dir_all(&directory).unwrap();
     }

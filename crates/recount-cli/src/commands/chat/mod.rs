@@ -1,16 +1,16 @@
-//! `recount chat`: a conversation with an agent.
+//! `recount chat`: a conversation with an agent, in a terminal or from a script.
 
 mod answers;
 mod conversation;
+mod conversation_dir;
 mod editor;
+mod export;
 mod images;
 mod input;
-mod reading;
-mod saving;
+mod renderer;
 mod script;
-mod sessions;
+mod session_view;
 mod setup;
-mod sight;
 mod terminal;
 
 use std::env;
@@ -24,9 +24,9 @@ use recount_message::Msg;
 use recount_sandbox::Policy;
 
 use super::Status;
-use sessions::Place;
+use conversation_dir::ConversationDir;
+use renderer::Renderer;
 use setup::Chat;
-use sight::Sight;
 use terminal::Paint;
 
 /// Talk with an agent
@@ -108,44 +108,45 @@ pub(crate) fn run(args: &ChatArgs) -> Result<Status> {
     let first = first_message(args, is_script)?;
     let root = match &args.data {
         Some(root) => root.clone(),
-        None => sessions::usual_root()?,
+        None => conversation_dir::default_root()?,
     };
     let agents = setup::agents(args, &root)?;
-    let place = match &args.resume {
-        Some(wanted) => Place::known(&root, wanted.as_deref())?,
+    let conversation = match &args.resume {
+        Some(wanted) => ConversationDir::find(&root, wanted.as_deref())?,
         None => {
-            // What cannot be asked leaves nothing behind.
+            // Check the agent before creating anything on disk.
             let agent =
                 args.agent.clone().unwrap_or_else(|| recount_host::AgentSource::default_agent(&agents).to_owned());
             setup::prepare(&agents, &agent, args.model.as_ref())?;
-            Place::fresh(&root)
+            ConversationDir::new(&root)
         }
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
     let paint = Paint { has_color: has_color() };
     let status = runtime.block_on(async {
-        let chat = Chat::open(args, agents, place).await?;
+        let chat = Chat::open(args, agents, conversation).await?;
         let status = if is_script {
-            script::answer(&chat, sight(args, paint), first, args.allow).await
+            script::run(&chat, renderer(args, paint), first, args.allow).await
         } else {
-            conversation::talk(&chat, paint, &root.join("history"), first).await
+            conversation::run(&chat, paint, &root.join("history"), first).await
         };
         chat.close().await?;
         status
     });
-    // A line that is still being read is not waited for.
+    // Do not wait for a blocking read of the terminal.
     runtime.shutdown_background();
     status
 }
 
-fn sight(args: &ChatArgs, paint: Paint) -> Sight {
+fn renderer(args: &ChatArgs, paint: Paint) -> Renderer {
     if args.json {
-        return Sight::Json;
+        return Renderer::Json;
     }
-    if io::stdout().is_terminal() && !is_dumb() { Sight::terminal(paint) } else { Sight::plain() }
+    if io::stdout().is_terminal() && !is_dumb() { Renderer::terminal(paint) } else { Renderer::plain() }
 }
 
-/// What is said first, with what comes on standard input where that is no terminal.
+/// Returns the first message: the argument, followed by standard input if it is not a terminal. `None` if both are
+/// empty. In a script without `--resume`, an empty message is an error.
 fn first_message(args: &ChatArgs, is_script: bool) -> Result<Option<Msg>> {
     let mut text = args.message.clone().filter(|message| message != "-").unwrap_or_default();
     let wants_input = args.message.as_deref() == Some("-") || (is_script && !io::stdin().is_terminal());
@@ -161,9 +162,9 @@ fn first_message(args: &ChatArgs, is_script: bool) -> Result<Option<Msg>> {
         }
         return Ok(None);
     }
-    let given = args.image.iter().map(|place| images::image(place)).collect::<Result<_>>()?;
-    let (message, left_out) = images::message(&text, given);
-    left_out.iter().for_each(|why| sight::tell(why));
+    let given = args.image.iter().map(|path_or_url| images::image(path_or_url)).collect::<Result<_>>()?;
+    let (message, errors) = images::message(&text, given);
+    errors.iter().for_each(|error| renderer::print_notice(error));
     Ok(Some(message))
 }
 

@@ -1,4 +1,4 @@
-//! One message and its answer, without anybody at a terminal.
+//! Runs a single message without a user at the terminal.
 
 use anyhow::{Context, Result, bail};
 use recount_host::OnBusy;
@@ -6,48 +6,48 @@ use recount_message::{FinishedReason, Msg};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::answers;
-use super::reading::{Reading, Standing};
+use super::renderer::Renderer;
+use super::session_view::{SessionState, SessionView};
 use super::setup::Chat;
-use super::sight::Sight;
 use crate::commands::Status;
 use crate::permission::unstated_request;
 
-/// Sends a message, shows what comes, and says how it ended.
-pub(super) async fn answer(chat: &Chat, mut sight: Sight, message: Option<Msg>, allow: bool) -> Result<Status> {
+/// Sends a message, renders the reply and returns the exit status.
+pub(super) async fn run(chat: &Chat, mut renderer: Renderer, message: Option<Msg>, allow: bool) -> Result<Status> {
     let mut interrupts = signal(SignalKind::interrupt()).context("cannot listen for Ctrl-C")?;
-    let mut reading = Reading::begin(&chat.session, &mut sight, false).await?;
+    let mut session_view = SessionView::subscribe(&chat.session, &mut renderer, false).await?;
     let key = chat.session.key();
     let mut message = message;
-    let (mut is_stopping, mut has_refused, mut answered) = (false, false, None);
+    let (mut is_stopping, mut has_denied, mut outcome) = (false, false, None);
     loop {
-        sight.draw(None)?;
-        match reading.standing() {
-            Standing::Idle => {
-                answered = reading.take_ended().or(answered);
+        renderer.draw(None)?;
+        match session_view.state() {
+            SessionState::Idle => {
+                outcome = session_view.take_outcome().or(outcome);
                 let Some(message) = message.take() else { break };
                 chat.host.post(key, message, OnBusy::Reject).await?;
-                answered = None;
-                chat.agents.mcp_problems(&chat.agent).iter().for_each(|trouble| sight.note(trouble));
-                reading.catch_up(&mut sight).await?;
+                outcome = None;
+                chat.agents.mcp_problems(&chat.agent).iter().for_each(|problem| renderer.note(problem));
+                session_view.catch_up(&mut renderer).await?;
                 continue;
             }
-            Standing::Waiting(waiting) if !is_stopping => {
+            SessionState::Waiting(pending) if !is_stopping => {
                 let verdict = if allow { "allowed" } else { "denied; --allow would allow it" };
-                for waiting in &waiting {
-                    let who = waiting.helper.as_ref().map(|helper| format!("{helper}: ")).unwrap_or_default();
-                    has_refused |= !allow && !waiting.confirmations.is_empty();
-                    for (call, reason) in &waiting.confirmations {
-                        let why = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+                for pending in &pending {
+                    let prefix = pending.sub_agent.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+                    has_denied |= !allow && !pending.confirmations.is_empty();
+                    for (call, reason) in &pending.confirmations {
+                        let suffix = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
                         let request = unstated_request(call, reason.as_deref());
                         let request = request.map(|request| format!(", {request}")).unwrap_or_default();
-                        sight.note(&format!("{who}{} asks to run{why}{request}: {verdict}", call.name));
+                        renderer.note(&format!("{prefix}{} asks to run{suffix}{request}: {verdict}", call.name));
                     }
-                    chat.host.append(key, &answers::unasked(waiting, allow)).await?;
+                    chat.host.append(key, &answers::automatic(pending, allow)).await?;
                 }
-                reading.catch_up(&mut sight).await?;
+                session_view.catch_up(&mut renderer).await?;
                 continue;
             }
-            Standing::Waiting(_) | Standing::Busy => {}
+            SessionState::Waiting(_) | SessionState::Busy => {}
         }
         tokio::select! {
             _ = interrupts.recv() => {
@@ -56,14 +56,14 @@ pub(super) async fn answer(chat: &Chat, mut sight: Sight, message: Option<Msg>, 
                 }
                 chat.host.interrupt(key).await?;
             }
-            read = reading.next(&mut sight) => read?,
+            read = session_view.next(&mut renderer) => read?,
         }
     }
-    sight.settle()?;
-    let Some(ended) = answered else { bail!("there is nothing to answer\nhint: give a message") };
-    Ok(match ended.reason {
+    renderer.settle()?;
+    let Some(outcome) = outcome else { bail!("there is nothing to answer\nhint: give a message") };
+    Ok(match outcome.reason {
         FinishedReason::Interrupted if is_stopping => Status::Interrupted,
-        FinishedReason::Completed if !ended.has_failed && !has_refused => Status::Clean,
+        FinishedReason::Completed if !outcome.has_failed && !has_denied => Status::Clean,
         _ => Status::Flawed,
     })
 }

@@ -1,16 +1,16 @@
-//! What a terminal shows of a conversation.
+//! Renders a conversation on a terminal.
 
 mod markdown;
+mod notices;
 mod paint;
 mod prose;
 mod reply;
 mod screen;
 mod size;
-mod told;
 mod wrap;
 
-pub(super) use paint::{BAD, BOLD, CAREFUL, DIMMED, PLAIN, Paint};
-pub(super) use reply::{ReplyView, described, tokens};
+pub(super) use notices::{format_list, format_notice};
+pub(super) use paint::{BOLD, DIMMED, ERROR, PLAIN, Paint, WARNING};
+pub(super) use reply::{ReplyView, data_label, token_counts};
 pub(super) use screen::Screen;
-pub(super) use size::{Quiet, forget_typed, size};
-pub(super) use told::{listed, told};
+pub(super) use size::{EchoGuard, discard_typeahead, size};

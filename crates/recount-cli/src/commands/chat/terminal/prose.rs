@@ -1,18 +1,19 @@
-//! Text that is still coming: what of it is done, and what may change.
+//! Streamed text, split into finished lines and lines that may still change.
 
 use super::markdown;
 use super::paint::{DIMMED, PLAIN, Paint};
 use super::wrap::{Margin, Span, wrap};
 use crate::visible::visible;
 
-/// A block that is longer is shown in parts: to make all of it anew for each word would take longer and longer.
-const LONGEST_BLOCK: usize = 16 * 1024;
+/// The longest block in bytes that is rendered as a whole. Rendering a longer one again for each delta would be
+/// quadratic.
+const MAX_BLOCK_BYTES: usize = 16 * 1024;
 
-/// A text in Markdown. A block of it is done when the next one has begun.
+/// Streamed Markdown. A block is finished when the next one begins.
 #[derive(Debug, Default)]
 pub(super) struct MarkdownText {
     pending: String,
-    /// Whether blocks of it were done before.
+    /// Whether a block was finished before.
     has_begun: bool,
 }
 
@@ -21,19 +22,19 @@ impl MarkdownText {
         self.pending.push_str(delta);
     }
 
-    /// The blocks that are done, as lines. They are not given again.
+    /// Removes the finished blocks and returns them as lines.
     pub(super) fn take_done(&mut self, width: usize, paint: Paint) -> Vec<String> {
         let at = markdown::last_block(&self.pending);
         let rest = self.pending.split_off(at);
         let mut done = std::mem::replace(&mut self.pending, rest);
-        if self.pending.len() > LONGEST_BLOCK {
-            done.push_str(&self.take_part());
+        if self.pending.len() > MAX_BLOCK_BYTES {
+            done.push_str(&self.take_full_lines());
         }
         self.lines(&done, width, paint, true)
     }
 
-    /// The whole lines of a block that is too long. If it is code, what comes is code too.
-    fn take_part(&mut self) -> String {
+    /// Removes the complete lines of a block that is too long. The rest of a code block stays a code block.
+    fn take_full_lines(&mut self) -> String {
         let at = self.pending.rfind('\n').map_or(self.pending.len(), |at| at + 1);
         let rest = self.pending.split_off(at);
         let part = std::mem::replace(&mut self.pending, rest);
@@ -44,13 +45,13 @@ impl MarkdownText {
         part
     }
 
-    /// Everything that is left.
+    /// Removes the rest and returns it as lines.
     pub(super) fn take_rest(&mut self, width: usize, paint: Paint) -> Vec<String> {
         let rest = std::mem::take(&mut self.pending);
         self.lines(&rest, width, paint, true)
     }
 
-    /// The last block, as it looks now.
+    /// Returns the last block as it looks now.
     pub(super) fn live(&mut self, width: usize, paint: Paint) -> Vec<String> {
         let pending = self.pending.clone();
         self.lines(&pending, width, paint, false)
@@ -69,14 +70,14 @@ impl MarkdownText {
     }
 }
 
-/// A text that is shown as it is, dimmed, behind a bar. A line of it is done when it is broken.
+/// Streamed thinking: verbatim, dimmed and behind a bar. A line is finished at its line break.
 #[derive(Debug, Default)]
-pub(super) struct Thought {
+pub(super) struct ThinkingText {
     pending: String,
     has_begun: bool,
 }
 
-impl Thought {
+impl ThinkingText {
     pub(super) fn push(&mut self, delta: &str) {
         self.pending.push_str(delta);
     }

@@ -1,4 +1,4 @@
-//! The end of the terminal, which is still changing.
+//! The live region at the end of the terminal output.
 
 use std::io::{self, Write};
 
@@ -7,8 +7,8 @@ use anstream::adapter::strip_str;
 use super::size::Size;
 use super::wrap::width_of;
 
-/// Lines that are done, and below them lines that may still change. What has not changed is not written again, so that
-/// nothing flickers.
+/// Writes finished lines, and below them live lines that may still change. Unchanged text is not written again, to
+/// avoid flicker.
 #[derive(Debug)]
 pub(in super::super) struct Screen<W> {
     out: W,
@@ -20,12 +20,13 @@ impl<W: Write> Screen<W> {
         Self { out, live: Vec::new() }
     }
 
-    /// Replaces what was changing by lines that are done and lines that may still change, on a terminal of a size.
+    /// Replaces the live lines by finished lines followed by new live lines, on a terminal of the given size.
     pub(in super::super) fn draw(&mut self, done: Vec<String>, live: Vec<String>, size: Size) -> io::Result<()> {
         let length = done.len();
         let mut lines = done;
         lines.extend(live);
-        let text = if self.is_broken(size) { self.anew(&lines, size) } else { self.change(&lines, size.rows) };
+        let text =
+            if self.has_wrapped_lines(size) { self.redraw(&lines, size) } else { self.update(&lines, size.rows) };
         let is_done = lines.len() == length;
         self.live = lines.split_off(length);
         if text.is_empty() && !(is_done && length > 0) {
@@ -38,25 +39,25 @@ impl<W: Write> Screen<W> {
         self.out.flush()
     }
 
-    /// Whether the terminal has become so narrow that it has broken lines which were whole.
-    fn is_broken(&self, size: Size) -> bool {
+    /// Returns whether the terminal has become too narrow for a live line, so that it wraps.
+    fn has_wrapped_lines(&self, size: Size) -> bool {
         self.live.iter().any(|line| height(line, size.columns) > 1)
     }
 
-    /// Writes over all that was changing, wherever that stands now.
-    fn anew(&self, lines: &[String], size: Size) -> String {
+    /// Returns the output that erases all live lines, wherever they are now, and writes the new lines.
+    fn redraw(&self, lines: &[String], size: Size) -> String {
         let height: usize = self.live.iter().map(|line| height(line, size.columns)).sum();
         let up = height.saturating_sub(1).min(size.rows.saturating_sub(1));
         let above = if up > 0 { format!("\x1b[{up}A") } else { String::new() };
         format!("{above}\r\x1b[J{}", lines.join("\n"))
     }
 
-    /// What has to be written so that the terminal shows these lines in place of those that were changing.
-    fn change(&self, lines: &[String], rows: usize) -> String {
+    /// Returns the output that replaces the live lines by the new lines. Writes only lines that changed.
+    fn update(&self, lines: &[String], rows: usize) -> String {
         let old = &self.live;
         let mut text = String::new();
         let same = old.iter().zip(lines).take_while(|(old, new)| old == new).count();
-        // What has scrolled away is out of reach.
+        // Lines that have scrolled off the screen cannot be rewritten.
         let same = same.max(old.len().saturating_sub(rows.saturating_sub(1).max(1)));
         let Some(last) = old.len().checked_sub(1) else {
             text.push_str(&lines.join("\n"));
@@ -103,7 +104,7 @@ impl<W: Write> Screen<W> {
     }
 }
 
-/// How many rows a line takes that was written when there were more columns.
+/// Returns how many rows a line takes after the terminal was resized.
 fn height(line: &str, columns: usize) -> usize {
     width_of(&strip_str(line).to_string()).div_ceil(columns.max(1)).max(1)
 }
@@ -117,7 +118,7 @@ mod tests {
         text.lines().map(str::to_owned).collect()
     }
 
-    /// Draws a sequence of (done, live), and gives what was written at each.
+    /// Draws a sequence of (done, live) and returns the output of each step.
     fn drawn(rows: usize, steps: &[(&str, &str)]) -> Vec<String> {
         let mut screen = Screen::new(Vec::new());
         let mut written = Vec::new();
@@ -129,38 +130,38 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_new_is_written() {
+    fn draw_writes_only_new_text() {
         assert_eq!(drawn(24, &[("", "one"), ("", "one two"), ("", "one two")]), ["one", " two", ""]);
         assert_eq!(drawn(24, &[("", "one"), ("", "one\ntwo"), ("", "one\ntwo three")]), ["one", "\ntwo", " three"]);
     }
 
     #[test]
-    fn what_is_done_stays() {
+    fn draw_keeps_finished_lines() {
         assert_eq!(drawn(24, &[("", "one"), ("one", ""), ("", "two")]), ["one", "\n", "two"]);
         assert_eq!(drawn(24, &[("", "one"), ("one", "two"), ("", "two!")]), ["one", "\ntwo", "!"]);
     }
 
     #[test]
-    fn what_changes_is_written_over() {
+    fn draw_overwrites_changed_lines() {
         assert_eq!(drawn(24, &[("", "a\nb\nc"), ("", "a\nx\nc")])[1], "\x1b[1A\rx\x1b[K\nc\x1b[K");
         assert_eq!(drawn(24, &[("", "a\nb"), ("", "c")])[1], "\x1b[1A\rc\x1b[K\x1b[J");
         assert_eq!(drawn(24, &[("", "a"), ("", "")])[1], "\r\x1b[J");
     }
 
     #[test]
-    fn what_has_scrolled_away_is_left_alone() {
+    fn draw_leaves_scrolled_lines_alone() {
         assert_eq!(drawn(3, &[("", "a\nb\nc\nd"), ("", "x\ny\nz\nw")])[1], "\x1b[1A\rz\x1b[K\nw\x1b[K");
     }
 
     #[test]
-    fn what_a_narrower_terminal_has_broken_is_written_over() {
+    fn draw_overwrites_lines_wrapped_by_a_narrower_terminal() {
         let mut screen = Screen::new(Vec::new());
         let mut draw = |live: &str, columns| {
             screen.draw(Vec::new(), lines(live), Size { columns, rows: 24 }).unwrap();
             String::from_utf8(std::mem::take(&mut screen.out)).unwrap()
         };
         draw("\x1b[1mone two\x1b[0m three\nfour", 20);
-        // The first line takes two rows by now, so it begins two above.
+        // The first line now takes two rows, so it begins two rows above.
         assert_eq!(draw("one two\nthree\nfour", 8), "\x1b[2A\r\x1b[Jone two\nthree\nfour");
         assert_eq!(draw("one two\nthree\nfour!", 8), "!");
     }

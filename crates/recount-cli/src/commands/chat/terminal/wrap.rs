@@ -1,4 +1,4 @@
-//! Text in lines of a width.
+//! Wraps styled text to a width.
 
 use anstyle::Style;
 use unicode_width::UnicodeWidthChar;
@@ -18,7 +18,7 @@ impl Span {
     }
 }
 
-/// What stands before each line: before the first, and before the others.
+/// The prefix of the first line and of the following lines.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Margin<'a> {
     pub(super) first: &'a str,
@@ -32,24 +32,24 @@ impl<'a> Margin<'a> {
     }
 }
 
-/// Breaks text into lines: where it says so, and between words where a line is full. A word that is longer than a line is
-/// broken anywhere.
+/// Wraps text at line breaks, and between words if a line is full. A word that is longer than a line is broken
+/// anywhere.
 pub(super) fn wrap(spans: &[Span], width: usize, margin: Margin<'_>, paint: Paint) -> Vec<String> {
-    let room = |edge| width.saturating_sub(width_of(edge));
-    let lines = broken_with(spans, room(margin.first), room(margin.rest));
-    let painted = |(index, line): (usize, &Vec<(char, Style)>)| {
+    let available = |edge| width.saturating_sub(width_of(edge));
+    let lines = break_lines_with(spans, available(margin.first), available(margin.rest));
+    let format_line = |(index, line): (usize, &Vec<(char, Style)>)| {
         let edge = if index == 0 { margin.first } else { margin.rest };
-        format!("{}{}", paint.on(margin.style, edge), painted(line, paint))
+        format!("{}{}", paint.on(margin.style, edge), paint_chars(line, paint))
     };
-    lines.iter().enumerate().map(painted).collect()
+    lines.iter().enumerate().map(format_line).collect()
 }
 
-/// The lines of a width, as characters with their styles.
-pub(super) fn broken(spans: &[Span], width: usize) -> Vec<Vec<(char, Style)>> {
-    broken_with(spans, width, width)
+/// Wraps text to a width. Returns the lines as styled characters.
+pub(super) fn break_lines(spans: &[Span], width: usize) -> Vec<Vec<(char, Style)>> {
+    break_lines_with(spans, width, width)
 }
 
-fn broken_with(spans: &[Span], first: usize, rest: usize) -> Vec<Vec<(char, Style)>> {
+fn break_lines_with(spans: &[Span], first: usize, rest: usize) -> Vec<Vec<(char, Style)>> {
     let mut lines: Vec<Vec<(char, Style)>> = Vec::new();
     let mut line = Line::default();
     for span in spans {
@@ -58,15 +58,15 @@ fn broken_with(spans: &[Span], first: usize, rest: usize) -> Vec<Vec<(char, Styl
                 lines.push(line.take());
                 continue;
             }
-            // A tab is as wide as it happens to be. Four spaces are not.
+            // Replace tabs by four spaces: the width of a tab depends on its column.
             let (char, times) = if char == '\t' { (' ', 4) } else { (char, 1) };
             for _ in 0..times {
-                // The widest character needs two columns.
-                let room = if lines.is_empty() { first } else { rest }.max(2);
-                if line.width + char.width().unwrap_or(0) <= room {
+                // The widest character takes two columns.
+                let available = if lines.is_empty() { first } else { rest }.max(2);
+                if line.width + char.width().unwrap_or(0) <= available {
                     line.push(char, span.style);
                 } else if char == ' ' {
-                    // It is where the line is broken.
+                    // The line is broken here, so drop the space.
                     lines.push(line.take());
                 } else {
                     lines.push(line.take_full());
@@ -81,13 +81,13 @@ fn broken_with(spans: &[Span], first: usize, rest: usize) -> Vec<Vec<(char, Styl
     lines
 }
 
-/// How many columns a text takes.
+/// Returns how many columns a text takes.
 pub(super) fn width_of(text: &str) -> usize {
     text.chars().map(|char| char.width().unwrap_or(0)).sum()
 }
 
-/// The beginning of a line, if it is too long.
-pub(super) fn cut(text: &str, width: usize) -> String {
+/// Truncates a line to a width and marks the cut with `…`.
+pub(super) fn truncate(text: &str, width: usize) -> String {
     if width_of(text) <= width {
         return text.to_owned();
     }
@@ -103,14 +103,14 @@ pub(super) fn cut(text: &str, width: usize) -> String {
 struct Line {
     chars: Vec<(char, Style)>,
     width: usize,
-    /// Where it may be broken: so many characters stay.
+    /// The last break opportunity, as a number of characters.
     break_at: Option<usize>,
 }
 
 impl Line {
     fn push(&mut self, char: char, style: Style) {
         let is_wide = char.width() == Some(2);
-        // Chinese and Japanese are broken between any two characters.
+        // Wide characters (Chinese, Japanese) can be separated anywhere.
         if is_wide && !self.chars.is_empty() {
             self.break_at = Some(self.chars.len());
         }
@@ -125,7 +125,7 @@ impl Line {
         std::mem::take(self).chars
     }
 
-    /// The line as far as it can be broken. The rest begins the next one.
+    /// Takes the line up to its last break opportunity. The rest stays for the next line.
     fn take_full(&mut self) -> Vec<(char, Style)> {
         let Some(at) = self.break_at.filter(|at| *at < self.chars.len() || self.chars.last().is_some_and(is_space))
         else {
@@ -146,8 +146,8 @@ fn is_space((char, _): &(char, Style)) -> bool {
     *char == ' '
 }
 
-/// Characters as a terminal takes them.
-pub(super) fn painted(line: &[(char, Style)], paint: Paint) -> String {
+/// Formats styled characters with escape sequences.
+pub(super) fn paint_chars(line: &[(char, Style)], paint: Paint) -> String {
     let runs = line.chunk_by(|(_, one), (_, other)| one == other);
     runs.map(|run| {
         let text: String = run.iter().map(|(char, _)| char).collect();
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn breaks_between_words() {
+    fn wrap_breaks_between_words() {
         check("one two three four", 10, &["one two", "three four"]);
         check("one two", 80, &["one two"]);
         check("", 80, &[""]);
@@ -177,13 +177,13 @@ mod tests {
     }
 
     #[test]
-    fn breaks_long_words_and_wide_characters() {
+    fn wrap_breaks_long_words_and_wide_characters() {
         check("abcdefghijklmno", 10, &["abcdefghij", "klmno"]);
         check("你好世界你好世界", 10, &["你好世界你", "好世界"]);
     }
 
     #[test]
-    fn margins_stand_before_every_line() {
+    fn wrap_adds_margin_to_every_line() {
         let lines = wrap(&[Span::new(PLAIN, "one two three")], 12, Margin::new("- ", "  "), PLAINLY);
         assert_eq!(lines, ["- one two", "  three"]);
         let lines = wrap(&[Span::new(PLAIN, "one two three four")], 12, Margin::new("thought: ", "| "), PLAINLY);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn styles_are_closed_on_every_line() {
+    fn wrap_closes_styles_on_every_line() {
         let paint = Paint { has_color: true };
         let lines = wrap(&[Span::new(Style::new().bold(), "one two")], 8, Margin::new("", ""), paint);
         assert_eq!(lines, ["\x1b[1mone two\x1b[0m"]);
@@ -200,8 +200,8 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_cut() {
-        assert_eq!(cut("short", 10), "short");
-        assert_eq!(cut("a long line", 6), "a lon…");
+    fn truncate_marks_long_lines() {
+        assert_eq!(truncate("short", 10), "short");
+        assert_eq!(truncate("a long line", 6), "a lon…");
     }
 }

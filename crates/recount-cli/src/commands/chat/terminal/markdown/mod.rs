@@ -1,4 +1,4 @@
-//! Markdown as lines of a terminal.
+//! Renders Markdown as terminal lines.
 
 mod page;
 mod table;
@@ -11,10 +11,10 @@ use super::wrap::Span;
 
 const OPTIONS: Options = Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
 
-/// Where the last block of a text begins. What is before it does not change by what comes after it.
+/// Returns the offset of the last block. Later text never changes the blocks before it.
 pub(super) fn last_block(source: &str) -> usize {
-    // Whether a line that is not complete goes on with the block before it may be seen only when it is: the first character of
-    // a table's row is none of a table yet. After an empty line it does not.
+    // An incomplete line may still continue the block before it: the first character of a table row does not look like
+    // a table yet. After an empty line it cannot.
     let complete = source.rfind('\n').map_or(0, |at| at + 1);
     let is_certain = source.get(..complete).is_none_or(|lines| lines.is_empty() || lines.ends_with("\n\n"));
     let certain = if is_certain { source } else { source.get(..complete).unwrap_or(source) };
@@ -30,11 +30,11 @@ pub(super) fn last_block(source: &str) -> usize {
             _ => {}
         }
     }
-    // An indented block begins after its indentation, which belongs to it.
+    // Include the indentation of an indented block.
     source.get(..last).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1)
 }
 
-/// The text as lines of a width.
+/// Renders the text as lines of at most `width` columns.
 pub(super) fn render(source: &str, width: usize, paint: Paint) -> Vec<String> {
     let mut page = Page::new(width, paint);
     for event in Parser::new_ext(source, OPTIONS) {
@@ -44,10 +44,10 @@ pub(super) fn render(source: &str, width: usize, paint: Paint) -> Vec<String> {
     page.lines
 }
 
-/// What stands around a block.
-enum Around {
+/// A container block.
+enum Container {
     Quote,
-    /// Its marker, which stands before the first line alone.
+    /// A list item. Its marker is shown before the first line only.
     Item {
         marker: String,
         is_used: bool,
@@ -58,18 +58,18 @@ struct Page {
     width: usize,
     paint: Paint,
     lines: Vec<String>,
-    around: Vec<Around>,
-    /// The numbers of the lists; nothing is a list without.
+    containers: Vec<Container>,
+    /// The next number of each open list. `None` for a bullet list.
     lists: Vec<Option<u64>>,
     spans: Vec<Span>,
     styles: Vec<Style>,
-    /// Where the links lead, and where their text begins.
+    /// The URL of each open link, and the index of its first span.
     links: Vec<(String, usize)>,
-    /// The code block's language, if it is one.
+    /// The language of the open code block. `None` outside of a code block.
     code: Option<String>,
     table: Option<Table>,
-    /// A block has ended, so that an empty line comes before the next.
-    is_apart: bool,
+    /// A block has ended, so the next one needs an empty line before it.
+    needs_gap: bool,
 }
 
 #[derive(Default)]
@@ -83,14 +83,14 @@ impl Page {
             width,
             paint,
             lines: Vec::new(),
-            around: Vec::new(),
+            containers: Vec::new(),
             lists: Vec::new(),
             spans: Vec::new(),
             styles: Vec::new(),
             links: Vec::new(),
             code: None,
             table: None,
-            is_apart: false,
+            needs_gap: false,
         }
     }
 
@@ -100,7 +100,7 @@ impl Page {
             Event::End(tag) => self.end(tag),
             Event::Text(text) if self.code.is_some() => self.spans.push(Span::new(CODE, text.as_ref())),
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.text(&text),
-            // The marks stay, so that code is told from text without colours too.
+            // Keep the backticks: without colours they are the only mark of code.
             Event::Code(code) => self.spans.push(Span::new(CODE, format!("`{code}`"))),
             Event::SoftBreak => self.text(" "),
             Event::HardBreak => self.text("\n"),
@@ -108,7 +108,7 @@ impl Page {
                 self.begin_block();
                 let rule = "─".repeat(self.width.min(40));
                 self.lines.push(self.paint.on(DIMMED, &rule));
-                self.is_apart = true;
+                self.needs_gap = true;
             }
             Event::TaskListMarker(is_done) => self.text(if is_done { "[x] " } else { "[ ] " }),
             Event::FootnoteReference(name) => self.text(&format!("[^{name}]")),
@@ -126,7 +126,7 @@ impl Page {
             }
             Tag::BlockQuote(_) => {
                 self.begin_block();
-                self.around.push(Around::Quote);
+                self.containers.push(Container::Quote);
             }
             Tag::CodeBlock(kind) => {
                 self.begin_block();
@@ -154,8 +154,8 @@ impl Page {
                     }
                     Some(None) | None => "- ".to_owned(),
                 };
-                self.around.push(Around::Item { marker, is_used: false });
-                self.is_apart = false;
+                self.containers.push(Container::Item { marker, is_used: false });
+                self.needs_gap = false;
             }
             Tag::Emphasis => self.open(Style::new().italic(), "*"),
             Tag::Strong => self.open(BOLD, "**"),
@@ -194,22 +194,22 @@ impl Page {
             }
             TagEnd::BlockQuote(_) => {
                 self.break_block();
-                self.around.pop();
+                self.containers.pop();
             }
             TagEnd::CodeBlock => self.end_code(),
             TagEnd::List(_) => {
                 self.break_line();
                 self.lists.pop();
-                self.is_apart = self.lists.is_empty();
+                self.needs_gap = self.lists.is_empty();
             }
             TagEnd::Item => {
                 self.break_line();
-                if let Some(Around::Item { is_used: false, .. }) = self.around.last() {
-                    // Nothing is in it yet.
+                if let Some(Container::Item { is_used: false, .. }) = self.containers.last() {
+                    // The item is empty.
                     self.spans.push(Span::new(PLAIN, ""));
                     self.break_line();
                 }
-                self.around.pop();
+                self.containers.pop();
             }
             TagEnd::Emphasis => self.close("*"),
             TagEnd::Strong => self.close("**"),

@@ -1,13 +1,13 @@
-//! Putting lines on a page.
+//! Adds inline text and blocks to a page.
 
 use anstyle::Style;
 
 use super::super::paint::{CODE, DIMMED, PLAIN};
-use super::super::wrap::{Margin, Span, cut, wrap};
-use super::{Around, Page};
+use super::super::wrap::{Margin, Span, truncate, wrap};
+use super::{Container, Page};
 
-/// What is nested deeper is not indented any further.
-const DEEPEST: usize = 12;
+/// The maximum nesting depth that is indented.
+const MAX_INDENTED_DEPTH: usize = 12;
 
 impl Page {
     pub(super) fn text(&mut self, text: &str) {
@@ -16,7 +16,7 @@ impl Page {
         self.spans.push(Span::new(style, text));
     }
 
-    /// Without colours the marks say it.
+    /// Starts a style. Without colours, the Markdown mark is shown instead.
     pub(super) fn open(&mut self, style: Style, mark: &str) {
         if !self.paint.has_color {
             self.text(mark);
@@ -33,19 +33,19 @@ impl Page {
 
     pub(super) fn begin_block(&mut self) {
         self.break_line();
-        if self.is_apart {
+        if self.needs_gap {
             let (_, rest) = self.margins();
             self.lines.push(rest.trim_end().to_owned());
-            self.is_apart = false;
+            self.needs_gap = false;
         }
     }
 
     pub(super) fn break_block(&mut self) {
         self.break_line();
-        self.is_apart = true;
+        self.needs_gap = true;
     }
 
-    /// Writes the inline text that has come together.
+    /// Flushes the pending inline text as lines.
     pub(super) fn break_line(&mut self) {
         if self.spans.is_empty() {
             return;
@@ -61,25 +61,25 @@ impl Page {
         let text: String = std::mem::take(&mut self.spans).into_iter().map(|span| span.text).collect();
         let (first, rest) = self.margins();
         let fence = if language.is_empty() { "```".to_owned() } else { format!("```{language}") };
-        self.lines.push(format!("{first}{}", self.paint.on(DIMMED, &cut(&fence, self.width))));
+        self.lines.push(format!("{first}{}", self.paint.on(DIMMED, &truncate(&fence, self.width))));
         self.use_markers();
         for line in text.lines() {
             self.lines.extend(wrap(&[Span::new(CODE, line)], self.width, Margin::new(&rest, &rest), self.paint));
         }
         self.lines.push(format!("{rest}{}", self.paint.on(DIMMED, "```")));
-        self.is_apart = true;
+        self.needs_gap = true;
     }
 
-    /// What stands before the next line, and before those after it.
+    /// Returns the prefix of the next line, and of the lines after it.
     pub(super) fn margins(&self) -> (String, String) {
         let (mut first, mut rest) = (String::new(), String::new());
-        for around in self.around.iter().take(DEEPEST) {
-            match around {
-                Around::Quote => {
+        for container in self.containers.iter().take(MAX_INDENTED_DEPTH) {
+            match container {
+                Container::Quote => {
                     first.push_str("│ ");
                     rest.push_str("│ ");
                 }
-                Around::Item { marker, is_used } => {
+                Container::Item { marker, is_used } => {
                     let blank = " ".repeat(marker.len());
                     first.push_str(if *is_used { &blank } else { marker });
                     rest.push_str(&blank);
@@ -90,8 +90,8 @@ impl Page {
     }
 
     pub(super) fn use_markers(&mut self) {
-        for around in &mut self.around {
-            if let Around::Item { is_used, .. } = around {
+        for container in &mut self.containers {
+            if let Container::Item { is_used, .. } = container {
                 *is_used = true;
             }
         }

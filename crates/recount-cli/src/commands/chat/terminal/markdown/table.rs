@@ -1,13 +1,13 @@
-//! Tables, as wide as there is room for.
+//! Renders tables, fitted to the available width.
 
 use super::super::paint::DIMMED;
-use super::super::wrap::{Margin, Span, broken, cut, painted, width_of, wrap};
+use super::super::wrap::{Margin, Span, break_lines, paint_chars, truncate, width_of, wrap};
 use super::{Page, Table};
 
-/// A column is not made narrower than this. Where there are too many of them, a row is broken like any other text.
-const NARROWEST: usize = 6;
-/// What stands between two columns.
-const BETWEEN: &str = " │ ";
+/// The minimum column width. If there are too many columns, rows are wrapped like text.
+const MIN_COLUMN_WIDTH: usize = 6;
+/// The column separator.
+const SEPARATOR: &str = " │ ";
 
 impl Page {
     pub(super) fn end_table(&mut self) {
@@ -19,35 +19,35 @@ impl Page {
             match &widths {
                 Some(widths) => self.row(row, widths, edge, &rest),
                 None => {
-                    let between = Span::new(DIMMED, BETWEEN);
-                    let spans: Vec<Span> = row.join(&between);
+                    let separator = Span::new(DIMMED, SEPARATOR);
+                    let spans: Vec<Span> = row.join(&separator);
                     self.lines.extend(wrap(&spans, self.width, Margin::new(edge, &rest), self.paint));
                 }
             }
             if index == 0 {
                 let rule: Vec<String> = widths.iter().flatten().map(|width| "─".repeat(*width)).collect();
                 let rule = if rule.is_empty() { "─".repeat(self.width) } else { rule.join("─┼─") };
-                let rule = cut(&rule, self.width.saturating_sub(width_of(&rest)));
+                let rule = truncate(&rule, self.width.saturating_sub(width_of(&rest)));
                 self.lines.push(format!("{rest}{}", self.paint.on(DIMMED, &rule)));
             }
         }
         self.use_markers();
-        self.is_apart = true;
+        self.needs_gap = true;
     }
 
-    /// A row, each of its cells broken within its column.
+    /// Adds a row. Each cell is wrapped within its column.
     fn row(&mut self, cells: &[Vec<Span>], widths: &[usize], edge: &str, rest: &str) {
-        let cells: Vec<_> = cells.iter().zip(widths).map(|(cell, width)| broken(cell, *width)).collect();
+        let cells: Vec<_> = cells.iter().zip(widths).map(|(cell, width)| break_lines(cell, *width)).collect();
         let height = cells.iter().map(Vec::len).max().unwrap_or(1);
         for index in 0..height {
             let mut line = if index == 0 { edge.to_owned() } else { rest.to_owned() };
             for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
                 let part = cell.get(index).map(Vec::as_slice).unwrap_or_default();
                 if column > 0 {
-                    line.push_str(&self.paint.on(DIMMED, BETWEEN));
+                    line.push_str(&self.paint.on(DIMMED, SEPARATOR));
                 }
-                line.push_str(&painted(part, self.paint));
-                // What is left of the last column is not filled: it might break the line.
+                line.push_str(&paint_chars(part, self.paint));
+                // Do not pad the last column: the line might wrap.
                 if column + 1 < cells.len() {
                     let taken: usize = part.iter().map(|(char, _)| width_of(char.encode_utf8(&mut [0; 4]))).sum();
                     line.push_str(&" ".repeat(width.saturating_sub(taken)));
@@ -58,15 +58,15 @@ impl Page {
     }
 }
 
-/// How wide the columns are: as wide as what is in them, but the widest ones no wider than there is room for. Nothing where
-/// there is too little of it.
-fn widths(table: &Table, room: usize) -> Option<Vec<usize>> {
+/// Returns the column widths: as wide as the content, but the widest columns are limited to fit into `available`.
+/// `None` if there is not enough space.
+fn widths(table: &Table, available: usize) -> Option<Vec<usize>> {
     let width_of_cell = |cell: &Vec<Span>| -> usize { cell.iter().map(|span| width_of(&span.text)).sum() };
     let columns = table.rows.iter().map(Vec::len).max().unwrap_or_default();
     let widest = |column: usize| table.rows.iter().filter_map(|row| row.get(column)).map(width_of_cell).max();
     let widths: Vec<usize> = (0..columns).map(|column| widest(column).unwrap_or_default()).collect();
-    let room = room.checked_sub(width_of(BETWEEN) * columns.saturating_sub(1))?;
+    let available = available.checked_sub(width_of(SEPARATOR) * columns.saturating_sub(1))?;
     let within = |most: usize| -> usize { widths.iter().map(|width| (*width).min(most)).sum() };
-    let most = (NARROWEST..=room).rev().find(|most| within(*most) <= room)?;
+    let most = (MIN_COLUMN_WIDTH..=available).rev().find(|most| within(*most) <= available)?;
     Some(widths.into_iter().map(|width| width.min(most)).collect())
 }

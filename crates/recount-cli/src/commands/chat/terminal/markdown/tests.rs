@@ -9,7 +9,7 @@ fn check(source: &str, expected: &str) {
 }
 
 #[test]
-fn blocks_stand_apart() {
+fn blocks_are_separated_by_an_empty_line() {
     check(
         "# Title\nText that is *long* enough to be broken into lines.",
         "# Title\n\nText that is *long* enough to be broken\ninto lines.",
@@ -29,27 +29,27 @@ fn lists_are_indented() {
 }
 
 #[test]
-fn code_is_not_wrapped_by_words() {
+fn code_blocks_keep_their_lines() {
     check("```rust\nfn main() {}\n\n    let a = 1;\n```\n", "```rust\nfn main() {}\n\n    let a = 1;\n```");
     check("- item\n  ```\n  code\n  ```", "- item\n  ```\n  code\n  ```");
     check("use `x` and <b>html</b>", "use `x` and <b>html</b>");
 }
 
 #[test]
-fn quotes_tables_and_links() {
+fn quotes_tables_and_links_are_rendered() {
     check("> said\n> somebody\n\nAnswer", "│ said somebody\n\nAnswer");
     check("| a | long |\n|---|---|\n| 1 | 2 |", "a │ long\n──┼─────\n1 │ 2");
     check("[docs](https://a.b) <https://c.d> ![cat](cat.png)", "docs (https://a.b) https://c.d image:\ncat (cat.png)");
 }
 
 #[test]
-fn colours_are_optional() {
+fn styles_use_escape_sequences_with_color() {
     let lines = render("**bold** and `code`", 40, Paint { has_color: true });
     assert_eq!(lines, ["\x1b[1mbold\x1b[0m and \x1b[36m`code`\x1b[0m"]);
 }
 
 #[test]
-fn the_last_block_is_found() {
+fn last_block_returns_offset_of_unfinished_block() {
     for (source, rest) in [
         ("", ""),
         ("one", "one"),
@@ -64,9 +64,9 @@ fn the_last_block_is_found() {
     }
 }
 
-/// What nobody would write costs no more than what somebody would.
+/// Rendering stays fast for pathological input.
 #[test]
-fn long_and_deep_texts_are_shown() {
+fn long_and_deep_texts_are_rendered() {
     let deep = format!("{}deep", "> ".repeat(5_000));
     let lines = render(&deep, 40, Paint { has_color: false });
     assert!(lines.iter().all(|line| line.chars().count() <= 40), "{lines:?}");
@@ -84,9 +84,9 @@ fn long_and_deep_texts_are_shown() {
     assert_eq!((shown.len(), shown[4_999].as_str()), (5_000, "line 4999"));
 }
 
-/// A text comes to the same lines however it was cut.
+/// Streaming produces the same lines as rendering the whole text.
 #[test]
-fn blocks_that_are_done_do_not_change() {
+fn streaming_renders_the_same_lines_as_the_whole_text() {
     let source = "# Title\n\nSome *text*.\n\n- one\n- two\n\n```\nlet a;\n\nlet b;\n```\n\n> quote\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n\n\
                   text\n- three\n  1. four\n  2. five\n\nTitle\n=====\n\n***\nend\n";
     let paint = Paint { has_color: false };
@@ -102,7 +102,7 @@ fn blocks_that_are_done_do_not_change() {
 }
 
 #[test]
-fn a_table_is_as_wide_as_there_is_room_for() {
+fn table_fits_available_width() {
     let source = "| Name | 数量 | Note |\n|---|---|---|\n| tea | 12 | green, and a rather long note that does not fit |\n| 咖啡 | 3 | black |\n";
     let paint = Paint { has_color: false };
     let wide = "\

@@ -1,62 +1,62 @@
-//! The blocks of a reply, piece by piece.
+//! Renders the blocks of a reply as they are streamed.
 
 use recount_message::{CustomName, HintBlock, Json, MediaBlock, Object, Payload, ToolResultState};
 
-use super::super::paint::{CALL, CAREFUL, DIMMED, PLAIN};
-use super::super::prose::{MarkdownText, Thought};
-use super::super::wrap::{Margin, Span, cut, wrap};
-use super::data::{Data, text_of};
-use super::output::{Form, Output};
-use super::{Call, Now, ReplyView};
+use super::super::paint::{CALL, DIMMED, PLAIN, WARNING};
+use super::super::prose::{MarkdownText, ThinkingText};
+use super::super::wrap::{Margin, Span, truncate, wrap};
+use super::data::{DataInfo, text_of};
+use super::output::{LineFormat, Output};
+use super::{Call, CurrentBlock, ReplyView};
 use crate::permission::request_line;
 use crate::view::broken_off;
 use crate::visible::{visible, visible_line};
 
-/// So many lines of a call's arguments are shown.
-const SHOWN_ARGUMENTS: usize = 12;
+/// The maximum number of lines that are shown of the arguments of a call.
+const MAX_ARGUMENT_LINES: usize = 12;
 
 impl ReplyView {
     pub(super) fn text(&mut self, delta: &str) {
-        if !matches!(self.now, Now::Text(_)) {
+        if !matches!(self.current, CurrentBlock::Text(_)) {
             if delta.is_empty() {
                 return;
             }
             self.end_prose();
-            self.set_apart();
-            self.now = Now::Text(MarkdownText::default());
+            self.add_gap();
+            self.current = CurrentBlock::Text(MarkdownText::default());
         }
-        if let Now::Text(text) = &mut self.now {
+        if let CurrentBlock::Text(text) = &mut self.current {
             text.push(delta);
         }
     }
 
     pub(super) fn thinking(&mut self, delta: &str) {
-        if !matches!(self.now, Now::Thinking(_)) {
+        if !matches!(self.current, CurrentBlock::Thinking(_)) {
             if delta.is_empty() {
                 return;
             }
             self.end_prose();
-            self.set_apart();
-            self.now = Now::Thinking(Thought::default());
+            self.add_gap();
+            self.current = CurrentBlock::Thinking(ThinkingText::default());
         }
-        if let Now::Thinking(text) = &mut self.now {
+        if let CurrentBlock::Thinking(text) = &mut self.current {
             text.push(delta);
         }
     }
 
     pub(super) fn end_prose(&mut self) {
         let (width, paint) = (self.width, self.paint);
-        let rest = match std::mem::take(&mut self.now) {
-            Now::Nothing => return,
-            Now::Text(mut text) => [text.take_done(width, paint), text.take_rest(width, paint)].concat(),
-            Now::Thinking(mut text) => [text.take_done(width, paint), text.take_rest(width, paint)].concat(),
+        let rest = match std::mem::take(&mut self.current) {
+            CurrentBlock::Nothing => return,
+            CurrentBlock::Text(mut text) => [text.take_done(width, paint), text.take_rest(width, paint)].concat(),
+            CurrentBlock::Thinking(mut text) => [text.take_done(width, paint), text.take_rest(width, paint)].concat(),
         };
         self.done.extend(rest);
     }
 
-    /// Says where a model call broke off.
-    pub(super) fn tell_cut(&mut self, extra: Option<&Object>) {
-        self.done.extend(extra.and_then(broken_off).map(|told| self.paint.on(CAREFUL, told)));
+    /// Marks the place where a model call was interrupted.
+    pub(super) fn show_interruption(&mut self, extra: Option<&Object>) {
+        self.done.extend(extra.and_then(broken_off).map(|notice| self.paint.on(WARNING, notice)));
     }
 
     pub(super) fn begin_call(&mut self, id: &str, name: &str) {
@@ -71,19 +71,19 @@ impl ReplyView {
         }
     }
 
-    /// Shows a call whose arguments are complete.
+    /// Shows a call with its complete arguments.
     pub(super) fn end_call(&mut self, id: &str) {
         let Some(at) = self.calls.iter().position(|call| call.id == id) else { return };
         let Call { name, input, .. } = self.calls.remove(at);
         let arguments = arguments(&name, &input);
-        self.set_apart();
+        self.add_gap();
         let head = format!("{} {}", self.paint.on(CALL, "●"), self.paint.on(CALL, &name));
         self.done.push(head);
         let lines: Vec<&str> = arguments.lines().collect();
-        for line in lines.iter().take(SHOWN_ARGUMENTS) {
+        for line in lines.iter().take(MAX_ARGUMENT_LINES) {
             self.done.extend(wrap(&[Span::new(PLAIN, *line)], self.width, Margin::new("  ", "    "), self.paint));
         }
-        if let Some(more) = lines.len().checked_sub(SHOWN_ARGUMENTS).filter(|more| *more > 0) {
+        if let Some(more) = lines.len().checked_sub(MAX_ARGUMENT_LINES).filter(|more| *more > 0) {
             self.done.push(self.paint.on(DIMMED, &format!("  … {more} more lines")));
         }
     }
@@ -95,14 +95,14 @@ impl ReplyView {
     }
 
     pub(super) fn result_text(&mut self, id: &str, delta: &str) {
-        let form = self.form();
-        let lines = self.shown_result(id).map(|output| output.push(delta, form));
+        let line_format = self.line_format();
+        let lines = self.shown_result(id).map(|output| output.push(delta, line_format));
         self.done.extend(lines.into_iter().flatten());
     }
 
-    pub(super) fn result_data(&mut self, id: &str, described: &str) {
-        let form = self.form();
-        let lines = self.shown_result(id).map(|output| output.push_line(&format!("[{described}]"), form));
+    pub(super) fn result_data(&mut self, id: &str, label: &str) {
+        let line_format = self.line_format();
+        let lines = self.shown_result(id).map(|output| output.push_line(&format!("[{label}]"), line_format));
         self.done.extend(lines.into_iter().flatten());
     }
 
@@ -111,53 +111,53 @@ impl ReplyView {
         for block in blocks {
             match block {
                 MediaBlock::Text(block) => self.result_text(id, &block.text),
-                MediaBlock::Data(block) => self.result_data(id, &Data::of(block).described()),
+                MediaBlock::Data(block) => self.result_data(id, &DataInfo::of(block).label()),
                 _ => {}
             }
         }
     }
 
-    /// The result of a call, unless what it says was shown by the agent that has worked on it.
+    /// Returns the output of a call. `None` if a sub-agent has already shown it.
     fn shown_result(&mut self, id: &str) -> Option<&mut Output> {
-        self.results.iter_mut().find(|output| output.call_id == id && !self.helped.contains(id))
+        self.results.iter_mut().find(|output| output.call_id == id && !self.delegated_calls.contains(id))
     }
 
     pub(super) fn end_result(&mut self, id: &str, state: ToolResultState) {
-        let form = self.form();
+        let line_format = self.line_format();
         let Some(at) = self.results.iter().position(|output| output.call_id == id) else { return };
-        self.done.extend(self.results.remove(at).end(state, form));
+        self.done.extend(self.results.remove(at).end(state, line_format));
         self.has_shown = true;
     }
 
-    pub(super) fn form(&self) -> Form {
-        Form { has_others: self.results.len() > 1, width: self.width, paint: self.paint }
+    pub(super) fn line_format(&self) -> LineFormat {
+        LineFormat { has_others: self.results.len() > 1, width: self.width, paint: self.paint }
     }
 
-    pub(super) fn data(&mut self, data: &Data) {
+    pub(super) fn data(&mut self, data: &DataInfo) {
         self.end_prose();
-        let line = format!("[{}]", data.described());
+        let line = format!("[{}]", data.label());
         self.show(line);
     }
 
     pub(super) fn hint(&mut self, hint: &HintBlock) {
         let label = hint.label();
-        // What the agent tells its model of the time is not for the user.
+        // System hints, such as the current time, are for the model only.
         if label.as_ref().is_some_and(|label| label.label == "System") {
             return;
         }
         self.end_prose();
         let who = label.map_or_else(|| "hint".to_owned(), |label| format!("hint from {}", label.label));
         let line = format!("┊ {who}: {}", visible_line(&text_of(&hint.hint)));
-        self.show(self.paint.on(DIMMED, &cut(&line, self.width)));
+        self.show(self.paint.on(DIMMED, &truncate(&line, self.width)));
     }
 
     pub(super) fn signal(&mut self, name: Option<CustomName>, value: &Object) {
-        let said = |key: &str| value.get(key).and_then(Json::as_str).map(str::to_owned).unwrap_or_default();
+        let field = |key: &str| value.get(key).and_then(Json::as_str).map(str::to_owned).unwrap_or_default();
         let note = match name {
-            Some(CustomName::Retry) => format!("{}: {}, trying again", said("model"), said("class")),
-            Some(CustomName::Fallback) => format!("{} failed, asking {}", said("from"), said("to")),
-            Some(CustomName::Compressed) => match said("how").as_str() {
-                "nothing" => format!("the conversation could not be summed up: {}", said("error")),
+            Some(CustomName::Retry) => format!("{}: {}, trying again", field("model"), field("class")),
+            Some(CustomName::Fallback) => format!("{} failed, asking {}", field("from"), field("to")),
+            Some(CustomName::Compressed) => match field("how").as_str() {
+                "nothing" => format!("the conversation could not be summed up: {}", field("error")),
                 "truncation" => "the model is not shown the beginning of the conversation any more".to_owned(),
                 _ => "the beginning of the conversation was summed up for the model".to_owned(),
             },

@@ -1,20 +1,20 @@
-//! What stands for data.
+//! Labels for images, audio and files.
 
 use indicatif::BinaryBytes;
 use recount_message::{DataBlock, MediaBlock, Payload, Source};
 
 use crate::visible::visible_line;
 
-/// What is known of an image, a sound or a file.
+/// The metadata of a data block.
 #[derive(Debug)]
-pub(super) struct Data {
+pub(super) struct DataInfo {
     pub(super) media_type: String,
     pub(super) name: Option<String>,
     pub(super) length: usize,
     pub(super) url: Option<String>,
 }
 
-impl Data {
+impl DataInfo {
     pub(super) fn of(block: &DataBlock) -> Self {
         let (length, url) = match &block.source {
             Source::Base64(source) => (decoded_length(&source.data), None),
@@ -24,16 +24,16 @@ impl Data {
         Self { media_type: block.media_type().to_owned(), name: block.name.clone(), length, url }
     }
 
-    pub(super) fn described(&self) -> String {
+    pub(super) fn label(&self) -> String {
         let size = u64::try_from(self.length).unwrap_or(u64::MAX);
-        let place = self.url.clone().unwrap_or_else(|| BinaryBytes(size).to_string());
-        let mut parts = vec![self.media_type.clone(), place];
+        let location = self.url.clone().unwrap_or_else(|| BinaryBytes(size).to_string());
+        let mut parts = vec![self.media_type.clone(), location];
         parts.extend(self.name.clone());
         visible_line(&parts.join(" · ")).into_owned()
     }
 }
 
-/// The words of a payload, and what stands for its data.
+/// Returns the text of a payload, with labels in place of data.
 pub(super) fn text_of(payload: &Payload) -> String {
     match payload {
         Payload::Text(text) => text.clone(),
@@ -44,12 +44,12 @@ pub(super) fn text_of(payload: &Payload) -> String {
 fn media_text(block: &MediaBlock) -> String {
     match block {
         MediaBlock::Text(block) => block.text.clone(),
-        MediaBlock::Data(block) => format!("[{}]\n", Data::of(block).described()),
+        MediaBlock::Data(block) => format!("[{}]\n", DataInfo::of(block).label()),
         _ => String::new(),
     }
 }
 
-/// How many bytes a base64 text stands for.
+/// Returns the decoded length of base64 text, in bytes.
 pub(super) fn decoded_length(base64: &str) -> usize {
     base64.trim_end_matches('=').len() * 3 / 4
 }

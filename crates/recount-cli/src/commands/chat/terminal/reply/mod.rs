@@ -1,4 +1,4 @@
-//! A reply as it comes, and messages that are there already.
+//! Renders replies, streamed or complete.
 
 mod blocks;
 mod data;
@@ -10,43 +10,43 @@ use std::collections::{HashMap, HashSet};
 use indicatif::HumanCount;
 use recount_message::{ContentBlock, DataBlock, Event, EventKind, FinishedReason, HintBlock, Msg, Role, Usage};
 
-use super::paint::{BAD, BOLD, CAREFUL, DIMMED, Paint};
-use super::prose::{MarkdownText, Thought};
-use super::wrap::{Margin, Span, cut, wrap};
+use super::paint::{BOLD, DIMMED, ERROR, Paint, WARNING};
+use super::prose::{MarkdownText, ThinkingText};
+use super::wrap::{Margin, Span, truncate, wrap};
 use crate::visible::{visible, visible_line};
-use data::{Data, decoded_length};
+use data::{DataInfo, decoded_length};
 use nested::Nested;
 use output::Output;
 
-/// Text is not made narrower than this, however narrow the terminal.
-const NARROWEST: usize = 10;
+/// The minimum text width, even on a narrower terminal.
+const MIN_WIDTH: usize = 10;
 
-/// Turns what happens into lines: those that are done, and those that may still change.
+/// Turns events into lines: finished ones, and live ones that may still change.
 #[derive(Debug)]
 pub(in super::super) struct ReplyView {
     paint: Paint,
     width: usize,
     done: Vec<String>,
-    /// The block that is being written.
-    now: Now,
-    /// The calls whose arguments are still coming.
+    /// The text block that is being streamed.
+    current: CurrentBlock,
+    /// The calls whose arguments are being streamed.
     calls: Vec<Call>,
     results: Vec<Output>,
-    data: HashMap<String, Data>,
-    /// The replies that are a part of this one and under way.
+    data: HashMap<String, DataInfo>,
+    /// The replies of sub-agents that are in progress.
     nested: Vec<Nested>,
-    /// The calls that other agents work on. Their results are what those have said.
-    helped: HashSet<String>,
-    /// Whether something was shown, so that the next block stands apart.
+    /// The ids of the calls that sub-agents work on. Their results repeat the sub-agents' text, so they are not shown.
+    delegated_calls: HashSet<String>,
+    /// Whether a block was shown, so that the next one needs an empty line before it.
     has_shown: bool,
 }
 
 #[derive(Debug, Default)]
-enum Now {
+enum CurrentBlock {
     #[default]
     Nothing,
     Text(MarkdownText),
-    Thinking(Thought),
+    Thinking(ThinkingText),
 }
 
 #[derive(Debug)]
@@ -57,61 +57,62 @@ struct Call {
 }
 
 impl ReplyView {
-    /// For a terminal of so many columns.
+    /// Creates an empty view for a terminal with this number of columns.
     pub(in super::super) fn new(paint: Paint, columns: usize) -> Self {
         Self {
             paint,
-            width: width_in(columns),
+            width: text_width(columns),
             done: Vec::new(),
-            now: Now::default(),
+            current: CurrentBlock::default(),
             calls: Vec::new(),
             results: Vec::new(),
             data: HashMap::new(),
             nested: Vec::new(),
-            helped: HashSet::new(),
+            delegated_calls: HashSet::new(),
             has_shown: false,
         }
     }
 
-    /// The lines that are done since the last time, and those that may still change, on a terminal of a width.
+    /// Returns the lines that were finished since the last call, and the live lines, for a terminal with this number of
+    /// columns.
     pub(in super::super) fn lines(&mut self, columns: usize) -> (Vec<String>, Vec<String>) {
-        let done = self.take_done(width_in(columns));
+        let done = self.take_done(text_width(columns));
         (done, self.live())
     }
 
-    /// The lines that are done since the last time, in lines of a width.
+    /// Returns the lines that were finished since the last call, wrapped to `width`.
     fn take_done(&mut self, width: usize) -> Vec<String> {
-        self.width = width.max(NARROWEST);
-        let done = match &mut self.now {
-            Now::Nothing => Vec::new(),
-            Now::Text(text) => text.take_done(self.width, self.paint),
-            Now::Thinking(text) => text.take_done(self.width, self.paint),
+        self.width = width.max(MIN_WIDTH);
+        let done = match &mut self.current {
+            CurrentBlock::Nothing => Vec::new(),
+            CurrentBlock::Text(text) => text.take_done(self.width, self.paint),
+            CurrentBlock::Thinking(text) => text.take_done(self.width, self.paint),
         };
         self.done.extend(done);
         std::mem::take(&mut self.done)
     }
 
-    /// The lines that may still change.
+    /// Returns the live lines.
     fn live(&mut self) -> Vec<String> {
         let (width, paint) = (self.width, self.paint);
-        let mut live = match &mut self.now {
-            Now::Nothing => Vec::new(),
-            Now::Text(text) => text.live(width, paint),
-            Now::Thinking(text) => text.live(width, paint),
+        let mut live = match &mut self.current {
+            CurrentBlock::Nothing => Vec::new(),
+            CurrentBlock::Text(text) => text.live(width, paint),
+            CurrentBlock::Thinking(text) => text.live(width, paint),
         };
         for call in &self.calls {
             if self.has_shown {
                 live.push(String::new());
             }
-            live.push(cut(&format!("● {} {}", call.name, visible_line(&call.input)), width));
+            live.push(truncate(&format!("● {} {}", call.name, visible_line(&call.input)), width));
         }
-        let form = self.form();
-        live.extend(self.results.iter().flat_map(|output| output.live(form)));
+        let line_format = self.line_format();
+        live.extend(self.results.iter().flat_map(|output| output.live(line_format)));
         live.extend(self.nested_live());
         live
     }
 
-    /// Takes what has happened.
+    /// Handles an event.
     pub(in super::super) fn event(&mut self, event: &Event<'_>) {
         if self.nested_event(event) {
             return;
@@ -122,12 +123,12 @@ impl ReplyView {
             EventKind::TextBlockEnd(_) | EventKind::ThinkingBlockEnd(_) => {
                 self.end_prose();
                 let extra = event.extension("extra").and_then(|extra| extra.to_object());
-                self.tell_cut(extra.as_ref());
+                self.show_interruption(extra.as_ref());
             }
             EventKind::DataBlockStart(data) => {
                 let name = data.name.as_deref().map(str::to_owned);
-                let data_now = Data { media_type: data.media_type.to_string(), name, length: 0, url: None };
-                self.data.insert(data.block_id.to_string(), data_now);
+                let info = DataInfo { media_type: data.media_type.to_string(), name, length: 0, url: None };
+                self.data.insert(data.block_id.to_string(), info);
             }
             EventKind::DataBlockDelta(delta) => {
                 if let Some(data) = self.data.get_mut(delta.block_id.as_ref()) {
@@ -155,7 +156,7 @@ impl ReplyView {
             EventKind::Custom(signal) => self.signal(signal.recount_name(), &signal.value),
             EventKind::ReplyEnd(end) => {
                 self.end_all();
-                self.ending(
+                self.show_ending(
                     end.finished_reason,
                     end.error.as_ref().map(|error| (error.kind.to_string(), error.message.clone())),
                 );
@@ -164,11 +165,10 @@ impl ReplyView {
         }
     }
 
-    /// Shows a message that is complete, or a reply as far as it has come. `parts` are the replies of agents that have
-    /// worked for others.
+    /// Renders a complete message, or a partial reply. `parts` are the replies of sub-agents.
     pub(in super::super) fn message(&mut self, message: &Msg, parts: &[&Msg]) {
         if message.role() == Role::User {
-            return self.question(message);
+            return self.user_message(message);
         }
         for block in message.content() {
             self.block(block);
@@ -179,7 +179,7 @@ impl ReplyView {
         if message.finished_at().is_some() {
             self.end_all();
             if let Some(reason) = message.finished_reason() {
-                self.ending(reason, message.error().map(|error| (error.kind.to_string(), error.message.clone())));
+                self.show_ending(reason, message.error().map(|error| (error.kind.to_string(), error.message.clone())));
             }
         }
     }
@@ -191,7 +191,7 @@ impl ReplyView {
                 self.text(&block.text);
                 if is_done {
                     self.end_prose();
-                    self.tell_cut(Some(&block.extra));
+                    self.show_interruption(Some(&block.extra));
                 }
             }
             ContentBlock::Thinking(block) => {
@@ -215,7 +215,7 @@ impl ReplyView {
                 }
             }
             ContentBlock::Data(block) => {
-                let data = Data::of(block);
+                let data = DataInfo::of(block);
                 if is_done {
                     self.data(&data);
                 } else {
@@ -228,25 +228,25 @@ impl ReplyView {
         }
     }
 
-    fn question(&mut self, message: &Msg) {
-        self.set_apart();
+    fn user_message(&mut self, message: &Msg) {
+        self.add_gap();
         let text = message.text_or_empty();
         let spans = [Span::new(BOLD, visible(&text))];
         let lines = wrap(&spans, self.width, Margin { style: BOLD, ..Margin::new("> ", "  ") }, self.paint);
         self.done.extend(lines);
         for block in message.blocks::<DataBlock>() {
-            self.done.push(format!("  [{}]", Data::of(block).described()));
+            self.done.push(format!("  [{}]", DataInfo::of(block).label()));
         }
     }
 
-    /// A line of our own.
+    /// Adds a notice of the program itself.
     pub(in super::super) fn note(&mut self, text: &str) {
         self.end_prose();
         self.show(self.paint.on(DIMMED, &visible_line(text)));
     }
 
-    /// Begins anew, because something else is written next. Tells whether something was shown before.
-    pub(in super::super) fn begin(&mut self) -> bool {
+    /// Starts a new section, because other text follows. Returns whether a block was shown before.
+    pub(in super::super) fn start_section(&mut self) -> bool {
         std::mem::take(&mut self.has_shown)
     }
 
@@ -258,46 +258,46 @@ impl ReplyView {
         self.results.clear();
         self.data.clear();
         self.nested.clear();
-        self.helped.clear();
+        self.delegated_calls.clear();
     }
 
-    fn ending(&mut self, reason: FinishedReason, error: Option<(String, String)>) {
+    fn show_ending(&mut self, reason: FinishedReason, error: Option<(String, String)>) {
         let line = match (reason, error) {
-            (_, Some((kind, message))) => self.paint.on(BAD, &format!("error · {kind}: {}", visible_line(&message))),
+            (_, Some((kind, message))) => self.paint.on(ERROR, &format!("error · {kind}: {}", visible_line(&message))),
             (FinishedReason::Completed, None) => return,
-            (FinishedReason::Interrupted, None) => self.paint.on(CAREFUL, "— stopped"),
+            (FinishedReason::Interrupted, None) => self.paint.on(WARNING, "— stopped"),
             (FinishedReason::ExceedMaxIters, None) => {
-                self.paint.on(CAREFUL, "— stopped: the model was asked as often as it may be")
+                self.paint.on(WARNING, "— stopped: the model was asked as often as it may be")
             }
-            (reason, None) => self.paint.on(CAREFUL, &format!("— {reason}")),
+            (reason, None) => self.paint.on(WARNING, &format!("— {reason}")),
         };
         self.show(line);
     }
 
     fn show(&mut self, line: String) {
-        self.set_apart();
+        self.add_gap();
         self.done.push(line);
     }
 
-    /// An empty line before the next block.
-    fn set_apart(&mut self) {
+    /// Adds an empty line if a block was shown before.
+    fn add_gap(&mut self) {
         if std::mem::replace(&mut self.has_shown, true) {
             self.done.push(String::new());
         }
     }
 }
 
-/// How wide text may be: a full line would put the cursor where terminals differ.
-fn width_in(columns: usize) -> usize {
-    columns.saturating_sub(1).max(NARROWEST)
+/// Returns the text width. The last column stays free: terminals differ in where a full line puts the cursor.
+fn text_width(columns: usize) -> usize {
+    columns.saturating_sub(1).max(MIN_WIDTH)
 }
 
-/// What stands for an image, a sound or a file.
-pub(in super::super) fn described(data: &DataBlock) -> String {
-    Data::of(data).described()
+/// Returns the label of an image, audio or a file.
+pub(in super::super) fn data_label(data: &DataBlock) -> String {
+    DataInfo::of(data).label()
 }
 
-/// How many tokens it took.
-pub(in super::super) fn tokens(usage: &Usage) -> String {
+/// Formats the token counts of a reply.
+pub(in super::super) fn token_counts(usage: &Usage) -> String {
     format!("{} tokens in, {} out", HumanCount(usage.input_tokens), HumanCount(usage.output_tokens))
 }

@@ -1,16 +1,16 @@
-//! Agents that work for the one that the user talks to: what they say stands behind a bar.
+//! Renders the replies of sub-agents, behind a bar.
 
 use recount_message::{Event, EventKind, Json, Msg};
 
 use super::super::paint::{DIMMED, Paint};
 use super::super::wrap::width_of;
-use super::{NARROWEST, ReplyView};
-use crate::commands::chat::reading::is_part_of;
+use super::{MIN_WIDTH, ReplyView};
+use crate::commands::chat::session_view::is_sub_agent_reply;
 use crate::visible::visible_line;
 
 const BAR: &str = "┆ ";
 
-/// What an agent that works for another one says.
+/// The reply of a sub-agent that is in progress.
 #[derive(Debug)]
 pub(super) struct Nested {
     reply_id: String,
@@ -19,13 +19,13 @@ pub(super) struct Nested {
 }
 
 impl Nested {
-    /// Whether a reply is this one, or one of an agent that works for it.
+    /// Returns whether this is the given reply or contains it.
     fn has(&self, reply_id: &str) -> bool {
         self.reply_id == reply_id || self.view.nested.iter().any(|nested| nested.has(reply_id))
     }
 
-    /// Its lines behind the bar. Where several speak at once, each line tells whose it is.
-    fn behind_bar(&self, lines: Vec<String>, has_others: bool, paint: Paint) -> Vec<String> {
+    /// Prefixes lines with the bar. If several sub-agents run, each line also has the name.
+    fn with_bar(&self, lines: Vec<String>, has_others: bool, paint: Paint) -> Vec<String> {
         let edge = if has_others { format!("{BAR}{}: ", self.name) } else { BAR.to_owned() };
         let behind = |line: String| {
             if line.is_empty() { paint.on(DIMMED, edge.trim_end()) } else { paint.on(DIMMED, &edge) + &line }
@@ -35,7 +35,7 @@ impl Nested {
 }
 
 impl ReplyView {
-    /// Takes an event of an agent that works for this one. Tells whether it was one.
+    /// Handles an event of a sub-agent. Returns whether it was one.
     pub(super) fn nested_event(&mut self, event: &Event<'_>) -> bool {
         if let EventKind::ReplyStart(start) = &event.kind
             && let Some(parent) = event.extension("parent").and_then(|parent| parent.as_str().map(str::to_owned))
@@ -63,9 +63,9 @@ impl ReplyView {
         true
     }
 
-    /// Shows the replies of agents that work on a call, among messages that were there before.
+    /// Renders the replies of the sub-agents that worked on a call in the history.
     pub(super) fn nested_messages(&mut self, reply_id: &str, call_id: &str, parts: &[&Msg]) {
-        for part in parts.iter().filter(|part| is_part_of(part, reply_id, call_id)) {
+        for part in parts.iter().filter(|part| is_sub_agent_reply(part, reply_id, call_id)) {
             self.begin_nested(part.id(), part.name(), call_id.to_owned());
             let at = self.nested.len() - 1;
             self.in_nested(at, |view| view.message(part, parts));
@@ -75,20 +75,20 @@ impl ReplyView {
         }
     }
 
-    /// What the agents at work show that may still change.
+    /// Returns the live lines of all running sub-agents.
     pub(super) fn nested_live(&mut self) -> Vec<String> {
         let (width, paint, has_others) = (self.nested_width(), self.paint, self.nested.len() > 1);
         let live = self.nested.iter_mut().flat_map(|nested| {
             nested.view.width = width;
             let live = nested.view.live();
-            nested.behind_bar(live, has_others, paint)
+            nested.with_bar(live, has_others, paint)
         });
         live.collect()
     }
 
     fn begin_nested(&mut self, reply_id: &str, name: &str, call_id: String) {
         self.end_prose();
-        self.helped.insert(call_id);
+        self.delegated_calls.insert(call_id);
         let name = visible_line(name).into_owned();
         self.show(self.paint.on(DIMMED, &format!("↳ {name} begins")));
         let view = Self::new(self.paint, self.width);
@@ -101,7 +101,7 @@ impl ReplyView {
         self.has_shown = true;
     }
 
-    /// Shows something within a nested reply. What is done of it is done here too, in its turn.
+    /// Renders into a nested reply, and moves its finished lines to this reply.
     fn in_nested(&mut self, at: usize, show: impl FnOnce(&mut Self)) {
         let (width, paint) = (self.nested_width(), self.paint);
         let has_others = self.nested.len() > 1;
@@ -109,13 +109,13 @@ impl ReplyView {
         nested.view.width = width;
         show(&mut nested.view);
         let done = nested.view.take_done(width);
-        self.done.extend(nested.behind_bar(done, has_others, paint));
+        self.done.extend(nested.with_bar(done, has_others, paint));
     }
 
     fn nested_width(&self) -> usize {
         let longest = self.nested.iter().map(|nested| width_of(&nested.name) + 2).max();
         let label = longest.filter(|_| self.nested.len() > 1).unwrap_or_default();
-        self.width.saturating_sub(width_of(BAR) + label).max(NARROWEST)
+        self.width.saturating_sub(width_of(BAR) + label).max(MIN_WIDTH)
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn agents_that_speak_at_once_are_told_apart() {
+    fn parallel_sub_agents_are_labelled() {
         let events: RefCell<Vec<AgentEvent>> = RefCell::default();
         let reply = |name: &str, id: &str, parent: Option<(&str, &str)>| {
             let mut start = ReplyStart::new("s1", name).with_reply_id(id);

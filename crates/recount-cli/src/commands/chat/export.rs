@@ -1,4 +1,4 @@
-//! Keeping a conversation in a file.
+//! Exports a conversation to a file.
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
@@ -9,35 +9,37 @@ use recount_log::Session;
 use recount_log::storage::Visibility;
 use recount_message::{ContentBlock, DataBlock, Json, MediaBlock, Msg, Object, Payload, Source};
 
-/// How many messages are read at once.
+/// The number of messages per page.
 const PAGE: usize = 200;
 
-/// Keeps the conversation, or its last image, and says what was kept.
+/// Writes the conversation, or its last image for an image extension, to a new file. Returns a description of what was
+/// written. Fails if the file exists.
 pub(super) async fn save(session: &Session, file: &Path) -> Result<String> {
-    let messages = all(session).await?;
-    let ending = file.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase).unwrap_or_default();
-    let (bytes, what) = match ending.as_str() {
+    let messages = all_messages(session).await?;
+    let extension =
+        file.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase).unwrap_or_default();
+    let (bytes, description) = match extension.as_str() {
         "png" | "jpg" | "jpeg" | "gif" | "webp" => (last_image(&messages)?, "the last image".to_owned()),
-        "md" => (markdown(&messages).into_bytes(), told(messages.len())),
+        "md" => (markdown(&messages).into_bytes(), conversation_of(messages.len())),
         _ => {
             let lines: String = messages.iter().map(|message| format!("{}\n", message.to_json())).collect();
-            (lines.into_bytes(), told(messages.len()))
+            (lines.into_bytes(), conversation_of(messages.len()))
         }
     };
-    // What is there already is not written over.
+    // Never overwrite an existing file.
     let mut out = match File::create_new(file) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => bail!("{} is there already", file.display()),
         created => created.with_context(|| format!("cannot write {}", file.display()))?,
     };
     out.write_all(&bytes).with_context(|| format!("cannot write {}", file.display()))?;
-    Ok(format!("{what} is in {}", file.display()))
+    Ok(format!("{description} is in {}", file.display()))
 }
 
-fn told(count: usize) -> String {
+fn conversation_of(count: usize) -> String {
     format!("the conversation of {count} messages")
 }
 
-async fn all(session: &Session) -> Result<Vec<Msg>> {
+async fn all_messages(session: &Session) -> Result<Vec<Msg>> {
     let mut pages = Vec::new();
     let mut before = None;
     loop {
@@ -67,13 +69,13 @@ fn markdown(messages: &[Msg]) -> String {
     for message in messages {
         text.push_str(&format!("## {}\n\n", message.name()));
         for block in message.content() {
-            text.push_str(&part(block));
+            text.push_str(&block_to_markdown(block));
         }
     }
     text
 }
 
-fn part(block: &ContentBlock) -> String {
+fn block_to_markdown(block: &ContentBlock) -> String {
     let fenced = |text: &str| {
         let fence = if text.contains("```") { "~~~~~~" } else { "```" };
         format!("{fence}\n{}\n{fence}\n\n", text.trim_end())
@@ -84,7 +86,7 @@ fn part(block: &ContentBlock) -> String {
             let quoted: Vec<String> = block.thinking.lines().map(|line| format!("> {line}\n")).collect();
             format!("{}\n", quoted.concat())
         }
-        ContentBlock::Data(block) => format!("*{}*\n\n", described(block)),
+        ContentBlock::Data(block) => format!("*{}*\n\n", data_label(block)),
         ContentBlock::ToolCall(call) => {
             let command = Object::parse(&call.input)
                 .ok()
@@ -94,7 +96,7 @@ fn part(block: &ContentBlock) -> String {
         ContentBlock::ToolResult(result) => {
             let output = match &result.output {
                 Payload::Text(text) => text.clone(),
-                output => output.blocks().iter().map(media).collect(),
+                output => output.blocks().iter().map(media_to_text).collect(),
             };
             format!("*{}: {}*\n\n{}", result.name, result.state, fenced(&output))
         }
@@ -102,15 +104,15 @@ fn part(block: &ContentBlock) -> String {
     }
 }
 
-fn media(block: &MediaBlock) -> String {
+fn media_to_text(block: &MediaBlock) -> String {
     match block {
         MediaBlock::Text(block) => block.text.clone(),
-        MediaBlock::Data(block) => format!("[{}]\n", described(block)),
+        MediaBlock::Data(block) => format!("[{}]\n", data_label(block)),
         _ => String::new(),
     }
 }
 
-fn described(block: &DataBlock) -> String {
+fn data_label(block: &DataBlock) -> String {
     match &block.name {
         Some(name) => format!("{}: {name}", block.media_type()),
         None => block.media_type().to_owned(),

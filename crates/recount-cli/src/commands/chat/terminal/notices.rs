@@ -1,4 +1,4 @@
-//! What the program itself says, in lines that fit.
+//! Notices of the program itself, wrapped to the width of the terminal.
 
 use anstyle::Style;
 
@@ -6,17 +6,17 @@ use super::paint::{PLAIN, Paint};
 use super::size;
 use super::wrap::{Margin, Span, width_of, wrap};
 
-/// Where a terminal is narrower than this, what is explained stands below its name.
+/// On a terminal with fewer columns, a description is on the line below its name.
 const NARROW: usize = 60;
 
-/// Words in styles, broken between words where a line is full.
-pub(in super::super) fn told(parts: &[(Style, &str)], paint: Paint) -> String {
+/// Formats styled text, wrapped between words.
+pub(in super::super) fn format_notice(parts: &[(Style, &str)], paint: Paint) -> String {
     let spans: Vec<Span> = parts.iter().map(|(style, text)| Span::new(*style, *text)).collect();
     wrap(&spans, columns(), Margin::new("", ""), paint).join("\n")
 }
 
-/// Names with what they mean, below each other.
-pub(in super::super) fn listed(entries: &[(&str, &str)], paint: Paint) -> String {
+/// Formats names and their descriptions as a list.
+pub(in super::super) fn format_list(entries: &[(&str, &str)], paint: Paint) -> String {
     let columns = columns();
     let widest = entries.iter().map(|(name, _)| width_of(name)).max().unwrap_or_default() + 2;
     let mut lines = Vec::new();
@@ -34,6 +34,6 @@ pub(in super::super) fn listed(entries: &[(&str, &str)], paint: Paint) -> String
 }
 
 fn columns() -> usize {
-    // A full line would put the cursor where terminals differ.
+    // Leave the last column free: terminals differ in where a full line puts the cursor.
     size().columns.saturating_sub(1)
 }

@@ -1,39 +1,39 @@
-//! Several calls in one answer, which are asked about one after another.
+//! Confirmation of several calls in one response.
 
 use std::process::Stdio;
 
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use crate::provider::{ENVIRONMENT, calls, configure, says};
+use crate::provider::{ENVIRONMENT, configure, text_response, tool_calls};
 use crate::server::{ScriptedResponse, Server};
 use crate::terminal::{Terminal, command, directory};
 
-fn answers() -> [ScriptedResponse; 2] {
+fn responses() -> [ScriptedResponse; 2] {
     let touch =
         |name: &str| ("shell", json!({"command": format!("touch {name}"), "access": ["write"], "reason": name}));
     let list = ("glob", json!({"pattern": "*.toml"}));
-    [calls(&[touch("one"), list, touch("two")]), says("All of it is done.")]
+    [tool_calls(&[touch("one"), list, touch("two")]), text_response("All of it is done.")]
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_is_asked_about_in_its_turn() {
-    let server = Server::start(answers()).await;
+async fn calls_are_confirmed_one_at_a_time() {
+    let server = Server::start(responses()).await;
     let directory = directory("each_is_asked_about");
     configure(&directory, &server, "");
-    let place = directory.clone();
+    let workspace = directory.clone();
     let dialogue = move || {
-        let mut terminal = Terminal::start_with(&place, &["--config", "c.toml"], ENVIRONMENT);
-        terminal.say("Go on.");
+        let mut terminal = Terminal::start_with(&workspace, &["--config", "c.toml"], ENVIRONMENT);
+        terminal.submit("Go on.");
         terminal.wait_for("? May it run: shell (it requests to write to the workspace: one)");
-        terminal.say("y");
+        terminal.submit("y");
         terminal.wait_for("└ glob done");
         terminal.wait_for("? May it run: shell (it requests to write to the workspace: two)");
-        // The one that is asked about, and what comes after it, wait for who comes back.
+        // The open confirmation and the calls after it are kept for the resumed session.
         terminal.leave();
-        let mut terminal = Terminal::start_with(&place, &["--config", "c.toml", "--resume"], ENVIRONMENT);
+        let mut terminal = Terminal::start_with(&workspace, &["--config", "c.toml", "--resume"], ENVIRONMENT);
         terminal.wait_for("? May it run: shell (it requests to write to the workspace: two)");
-        terminal.say("n");
+        terminal.submit("n");
         terminal.wait_for("└ shell denied");
         terminal.wait_for("All of it is done.");
         terminal.leave();
@@ -43,20 +43,20 @@ async fn each_is_asked_about_in_its_turn() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn those_that_wait_behind_a_question_wait_for_who_comes_back() {
-    let server = Server::start(answers()).await;
+async fn pending_calls_are_confirmed_after_kill_and_resume() {
+    let server = Server::start(responses()).await;
     let directory = directory("those_that_wait_behind");
     configure(&directory, &server, "");
     let dialogue = move || {
         let mut terminal = Terminal::start_with(&directory, &["--config", "c.toml"], ENVIRONMENT);
-        terminal.say("Go on.");
+        terminal.submit("Go on.");
         terminal.wait_for("? May it run: shell");
         terminal.kill();
         let mut terminal = Terminal::start_with(&directory, &["--config", "c.toml", "--resume"], ENVIRONMENT);
         terminal.wait_for("? May it run: shell");
-        terminal.say("n");
+        terminal.submit("n");
         terminal.wait_for("? May it run: shell");
-        terminal.say("n");
+        terminal.submit("n");
         terminal.wait_for("All of it is done.");
         terminal.leave();
     };
@@ -64,26 +64,26 @@ async fn those_that_wait_behind_a_question_wait_for_who_comes_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_script_answers_for_each() {
-    for (test, args, are_there) in [
+async fn script_denies_or_allows_every_call() {
+    for (test, args, is_allowed) in [
         ("a_script_denies_each", &["Go on."][..], false),
         ("a_script_allows_each", &["--allow", "Go on."], true),
         ("events_of_each", &["--json", "--allow", "Go on."], true),
     ] {
-        let server = Server::start(answers()).await;
+        let server = Server::start(responses()).await;
         let directory = directory(test);
         configure(&directory, &server, "");
         let mut command = command(&directory, args);
         command.args(["--config", "c.toml"]).envs(ENVIRONMENT.iter().copied()).stdin(Stdio::null());
         let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
-        let (answer, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(answer.contains("All of it is done."), "{test}: {answer}\n{told}");
+        let (reply, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(reply.contains("All of it is done."), "{test}: {reply}\n{stderr}");
         assert_eq!(
-            told.matches("shell asks to run (it requests to write to the workspace: ").count(),
+            stderr.matches("shell asks to run (it requests to write to the workspace: ").count(),
             2,
-            "{test}: {told}"
+            "{test}: {stderr}"
         );
-        let made = ["one", "two"].map(|name| directory.join(name).exists());
-        assert_eq!(made, [are_there, are_there], "{test}: {told}");
+        let exists = ["one", "two"].map(|name| directory.join(name).exists());
+        assert_eq!(exists, [is_allowed, is_allowed], "{test}: {stderr}");
     }
 }
