@@ -22,7 +22,7 @@ test("the token is requested once, kept for the tab, and exchanged for a ticket"
   expect(await obstacles(page)).toEqual([]);
   await box.fill("wrong");
   await page.getByRole("button", { name: "Enter" }).click();
-  await page.getByText("The token is not known").waitFor();
+  await page.getByText("unknown token").waitFor();
   await box.fill("токен");
   await page.getByRole("button", { name: "Enter" }).click();
   await page.getByText("No token looks like this").waitFor();
